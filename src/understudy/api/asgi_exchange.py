@@ -1,4 +1,4 @@
-"""One request of httpx to an ASGI application, and its response, without a socket."""
+"""Sends one request of httpx to an ASGI application, without a socket."""
 
 import httpx
 from starlette.types import ASGIApp

@@ -19,15 +19,15 @@ from understudy.verify.wording import Wording
 
 @dataclass(frozen=True, slots=True)
 class CaseSource:
-    """Everything that cases are made of, and what happens to them before they are written.
+    """The inputs of generated cases, and how they are sent and translated.
 
     Attributes:
         planners: The planners of the documents in force.
-        test_data: What the cases are about.
+        test_data: The identifiers and secrets that cases use.
         base_url: Base URL of the resource API, as files name it.
         auth_url: Base URL of the authorization server, as files name it.
         send: Adds outcomes to cases; ``iter`` if nothing is sent.
-        wording: Translates cases for files; None where the deployment uses the interface's words.
+        wording: Translates cases for files; None if the deployment uses the interface's words.
     """
 
     planners: tuple[Planner, ...]
@@ -42,11 +42,11 @@ def offline_source(options: DeploymentOptions, environment: Mapping[str, str]) -
     """Returns the source of cases that are only written.
 
     Args:
-        options: The target file that cases are about, or the addresses that files are to name.
+        options: The target file for the cases, or the addresses that files are to name.
         environment: Where ``env:NAME`` in a target file is looked up.
 
     Raises:
-        StartupError: A file is not as it must be, or the document would have to be fetched.
+        StartupError: A file is not valid, or the document would have to be fetched.
     """
     if options.target_file is None:
         expect_document(options)
@@ -69,14 +69,14 @@ def offline_source(options: DeploymentOptions, environment: Mapping[str, str]) -
 
 
 def _base_url_at_mock(document: Path | None, planner: Planner) -> str:
-    """Returns where a mock of a document serves it; where there is no server, our own service's."""
+    """Returns the base URL at which a mock serves a document, or else the bundled one."""
     if document is None or (planner.has_interface and not planner.document.base_path):
         return TARGET.base_url
     return SITE + planner.document.base_path
 
 
 def worded(cases: Iterable[Case], wording: Wording | None) -> Iterable[Case]:
-    """Returns cases in the words of a deployment; as they are where it has none of its own."""
+    """Returns cases in the words of a deployment; unchanged if it uses the interface's."""
     return cases if wording is None else _translated(cases, wording)
 
 

@@ -1,4 +1,4 @@
-"""A mock whose responses have three faults, such as gateways and half-done releases have."""
+"""A mock with three faults in its responses, typical of gateways and unfinished releases."""
 
 from collections.abc import Awaitable, Callable, MutableMapping
 from typing import Any, Final
@@ -27,13 +27,13 @@ def plain(url: str, auth_url: str) -> tuple[ASGIApp, ASGIApp]:
 
 
 def staging(url: str, *, is_fixed: bool) -> ASGIApp:
-    """Returns the application of the staging, which serves both at one address."""
+    """Returns the application of the staging server, with both APIs at one address."""
     mock = Mock(Settings(log="off", single_port=True), None, Addresses(url, url))
     return mock.resource if is_fixed else faulty(mock.resource)
 
 
 def faulty(application: ASGIApp) -> ASGIApp:
-    """Returns an application with the faults of the staging; its console and pages have none."""
+    """Returns an application with the staging server's faults; its console and pages have none."""
 
     async def serve(scope: Scope, receive: Receive, send: Send) -> None:
         is_api = scope["type"] == "http" and scope["path"].startswith("/v3/")
@@ -47,7 +47,7 @@ def faulty(application: ASGIApp) -> ASGIApp:
 
 
 def _changed(scope: Scope) -> Scope:
-    """Returns a request as the gateway passes it on."""
+    """Returns a request as the faulty gateway passes it on."""
     headers = [
         (name, value)
         for name, value in scope["headers"]

@@ -19,8 +19,8 @@ class Judgement:
     """The judgement of one exchange.
 
     Attributes:
-        operation: Method and path template of its operation; empty where none matches.
-        findings: The rules that it breaks, and the notes on assumptions that it does not share.
+        operation: Method and path template of its operation; empty if none matches.
+        findings: The rules that it breaks, and notes on assumptions that do not hold.
         passed: Ids of the rules that it keeps.
         internal_errors: Failures of checks themselves.
     """
@@ -39,7 +39,7 @@ def check_exchange(
     auth_url: str,
     document: Path | None = None,
 ) -> Judgement:
-    """Judges a request and its response as an exchange with somebody else's deployment.
+    """Judges a request and its response as an exchange with a deployment that is no mock.
 
     Args:
         request: The request; its token is compared with those of the bundled people.

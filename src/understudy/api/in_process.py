@@ -1,4 +1,4 @@
-"""The mock in this process as a deployment: its transport, its time, what a run may use."""
+"""Makes a mock in this process a deployment, with its transport, its clock, and its limits."""
 
 import asyncio
 import threading
@@ -39,10 +39,10 @@ def mock_deployment(
     """Returns a new mock in this process as a deployment.
 
     Args:
-        target: What is known of the mock, and permitted; the mock serves its document, in its words.
+        target: The target; the mock serves its document, in its vocabulary.
         seed: Seed for the identifiers and responses of the mock.
-        choices: Switch name to option, where it differs from the default.
-        seeding: Makes other fixtures than the bundled ones; None for those.
+        choices: The options of switches that differ from their defaults.
+        seeding: Makes other fixtures than the bundled ones; None for the bundled ones.
 
     Raises:
         StartupError: The target's document cannot be read.
@@ -58,7 +58,7 @@ def mock_deployment(
         # cases send invalid tokens
         tokens=None if document is None else "known",
         vocabulary=words,
-        # fixtures that were read at a deployment may not be as the document says
+        # fixtures that were read at a deployment may not match the document
         response_validation=None if seeding is None else "warn",
     )
     server = mock(settings)
@@ -94,14 +94,14 @@ class InProcess(httpx.BaseTransport):
         is_resource = str(request.url).startswith(SITE)
         site = self._mock.resource if is_resource else self._mock.authorization
         with self._lock:  # an event loop runs one request at a time
-            # The runner's own way installs a handler of signals, and removes it, for each request.
+            # Runner.run would install a signal handler, and remove it, for each request.
             response = self._runner.get_loop().run_until_complete(exchanged(site, request))
-        response.read()  # whoever stands between a client and the mock reads it at once
+        response.read()  # transports that wrap this one expect a response that is read
         return response
 
     @property
     def world(self) -> World:
-        """The state of the mock that every request without another world has."""
+        """The mock's default world, in which requests without another world are."""
         return self._mock.world
 
     def close(self) -> None:

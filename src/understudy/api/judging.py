@@ -1,4 +1,4 @@
-"""Judges a deployment, or learns from it: what ``understudy verify``, ``learn`` and ``understudy.verify`` run."""
+"""Judges a deployment, or learns from it, for the commands and for ``understudy.verify``."""
 
 import os
 from collections.abc import Sequence
@@ -21,10 +21,10 @@ from understudy.verify.runner import carry_out
 from understudy.verify.scenarios import scenarios
 
 MOCK_CASES: Final = 10
-"""Generated cases of each operation, where requests cost nothing."""
+"""Generated cases of each operation for the mock in this process, where requests cost nothing."""
 
 TELLING_CASES: Final = 2
-"""Cases of the catalogue to each generated one: they show more for a request."""
+"""Cases of the catalogue for each generated case, since they find more with each request."""
 
 
 def verify(
@@ -42,14 +42,14 @@ def verify(
         target: A target file, or the base URL of a resource API; None for the mock in this process.
         document: OpenAPI document to judge by; None for the target's, or else the bundled one.
         rules: Ids of the rules to judge; every rule if none is named.
-        cases: Generated cases of each operation; None for 10 on the mock and of another service, and
-            none elsewhere.
+        cases: Generated cases of each operation; None for 10 on the mock and for another service,
+            and for 0 elsewhere.
         seed: Seed for the mock and for generated cases.
         max_requests: The most requests to send; None for no limit but the hour's.
 
     Returns:
-        The outcome of every rule, with the findings and everything that was exchanged. What people of a
-        deployment that is not a mock have on their profiles is replaced by pseudonyms, as in every report.
+        The outcome of every rule, with the findings and all exchanges. Values on people's profiles
+        are replaced by pseudonyms, as in every report, unless the deployment is a mock.
 
     Raises:
         StartupError: The target or the document cannot be used, or nothing responds there.
@@ -79,10 +79,10 @@ def verify(
 
 
 def judge(deployment: Deployment, options: RunOptions) -> Outcome:
-    """Judges an open deployment, undoes what was changed, and closes it.
+    """Judges an open deployment, undoes all changes, and closes it.
 
     Raises:
-        StartupError: The run cannot begin: a file is not as it must be, or nothing responds.
+        StartupError: The run cannot begin: a file is not valid, or nothing responds.
     """
     with closing(deployment):
         return carry_out(deployment, options)
@@ -104,7 +104,7 @@ def cases_of(cases: int | None, document: Document | None, *, is_mock: bool) -> 
 def phases_of(
     cases: int | None, document: Document | None = None, *, is_mock: bool
 ) -> tuple[tuple[str, Phase], ...]:
-    """Returns what is run after the probes.
+    """Returns the phases after the probes, with their names.
 
     Args:
         cases: Generated cases of each operation; None for the default.
@@ -122,7 +122,7 @@ def phases_of(
 
 
 def learn_from(deployment: Deployment, options: RunOptions) -> Learnt:
-    """Learns from an open deployment, undoes what was changed, and closes it.
+    """Learns from an open deployment, undoes all changes, and closes it.
 
     Raises:
         StartupError: A rule leaves nothing open, or the run cannot begin.

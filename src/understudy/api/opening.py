@@ -28,26 +28,26 @@ from understudy.verify.undo_journal import read_journal
 
 
 def open_deployment(
-    options: DeploymentOptions, environment: Mapping[str, str], stood: ClockState | None = None
+    options: DeploymentOptions, environment: Mapping[str, str], original: ClockState | None = None
 ) -> Deployment:
     """Returns the deployment that the options name; nothing is sent to it yet.
 
     Args:
-        options: What the caller says.
+        options: The caller's options.
         environment: Where ``env:NAME`` in a target file is looked up.
-        stood: The clock's state before an earlier run moved it; None if no run did.
+        original: The clock's state before an earlier run moved it; None if no run did.
 
     Raises:
         StartupError: A file cannot be read, or the options contradict one another.
     """
     target = target_from(options, environment)
     if options.is_mock:
-        from understudy.api.in_process import mock_deployment  # noqa: PLC0415 - none by a socket
+        from understudy.api.in_process import mock_deployment  # noqa: PLC0415 - imports the mock
 
         deployment = mock_deployment(target, options.seed)
     else:
         expect_sendable(target, str(options.target_file or "--base-url"))
-        deployment = deployment_of(target, options.target_file, stood)
+        deployment = deployment_of(target, options.target_file, original)
     deployment = _as_another_service(deployment)
     requests, time = limits_of(deployment, options)
     allowance = replace(deployment.allowance, requests=requests, is_over=over_after(time))
@@ -69,7 +69,7 @@ def limits_of(
 
     Args:
         deployment: The deployment.
-        options: What the caller says, which comes first.
+        options: The caller's options, whose limits replace the default ones.
     """
     document = deployment.document
     if options.is_mock or document is None or interface_operations(document):
@@ -80,10 +80,10 @@ def limits_of(
 
 
 def _as_another_service(deployment: Deployment) -> Deployment:
-    """Returns the deployment of another service with its API key as the token of its account.
+    """Returns the deployment of another service, with its API key as the owner's token.
 
-    On this machine with the permission to write, too: how to undo its operations is rarely known, and
-    without writing most of them cannot be tried.
+    On this machine its mode becomes ``full`` by default: how to undo its operations is seldom
+    known, and without writes most of them could not be tried.
     """
     target, document = deployment.target, deployment.document
     if document is None or interface_operations(document):
@@ -98,7 +98,7 @@ def _as_another_service(deployment: Deployment) -> Deployment:
 
 
 def restore(journal: Path, target_file: Path, environment: Mapping[str, str]) -> list[str]:
-    """Restores what a run left changed.
+    """Undoes the changes that a run left.
 
     Args:
         journal: The journal of the run.
@@ -106,11 +106,11 @@ def restore(journal: Path, target_file: Path, environment: Mapping[str, str]) ->
         environment: Where ``env:NAME`` in the target file is looked up.
 
     Returns:
-        What could not be restored, one line each.
+        One line for each change that could not be undone.
 
     Raises:
-        StartupError: A file cannot be read, a run still uses it, or the two are not of one
-            deployment.
+        StartupError: A file cannot be read, a run still uses it, or the files are of different
+            deployments.
     """
     state = read_journal(journal)
     opened = open_deployment(DeploymentOptions(target_file), environment, state.clock)
@@ -131,7 +131,7 @@ def restore(journal: Path, target_file: Path, environment: Mapping[str, str]) ->
 
 
 def logged_in(deployment: Deployment) -> Deployment:
-    """Returns a deployment with the tokens that its target file says how to have.
+    """Returns a deployment with the tokens that the logins of its target file obtain.
 
     Raises:
         StartupError: A login is refused, or its response has no token.
@@ -155,10 +155,10 @@ def logged_in(deployment: Deployment) -> Deployment:
 
 
 def _token(deployment: Deployment, table: str, login: Login) -> str:
-    """Returns the token that a login gives.
+    """Sends a login, and returns the token in its response.
 
     Raises:
-        StartupError: It gives none.
+        StartupError: The response has no token.
     """
     is_whole = login.path.startswith(("http://", "https://"))
     url = login.path if is_whole else deployment.target.base_url.rstrip("/") + login.path

@@ -1,4 +1,4 @@
-"""Defines the options that name a deployment, and makes its target of them."""
+"""Defines the options that name a deployment, and makes its target from them."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -14,11 +14,11 @@ from understudy.interface.deployment_profile import load_profile
 from understudy.verify.target import PUBLISHED, Mode, Target, load_target, target_of
 
 ADMIN_TOKEN = "UNDERSTUDY_ADMIN_TOKEN"
-"""The environment variable of every command that calls the admin API of a mock."""
+"""The environment variable with the admin token, for all commands that call the admin API."""
 
 
 _OF_PROFILE = frozenset({"document", "overlays", "vocabulary", "facts", "state_model"})
-"""The settings that a run takes of a profile; the others are the mock's."""
+"""The settings of a profile that apply to a run; the others apply to the mock."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +56,7 @@ class DeploymentOptions:
 
     @property
     def is_mock(self) -> bool:
-        """True if the mock in this process is meant."""
+        """True if they name the mock in this process."""
         return self.target_file is None and self.base_url is None
 
 
@@ -64,7 +64,7 @@ def target_from(options: DeploymentOptions, environment: Mapping[str, str]) -> T
     """Returns the target that the options name, with their values in place of the file's.
 
     Args:
-        options: What the caller says.
+        options: The caller's options.
         environment: Where ``env:NAME`` in a target file is looked up, and the admin token of a mock
             on another machine if the file has none.
 
@@ -95,7 +95,7 @@ def target_from(options: DeploymentOptions, environment: Mapping[str, str]) -> T
 
 
 def _like(target: Target, path: Path | None) -> Target:
-    """Returns a target with what the profile of its deployment says, where it says nothing itself."""
+    """Returns a target with the settings of its deployment's profile for those that it lacks."""
     path = path or (None if target.like is None else Path(target.like))
     if path is None:
         return target
@@ -111,7 +111,7 @@ def _like(target: Target, path: Path | None) -> Target:
 
 
 def profile_files(target: Target) -> dict[str, Any]:
-    """Returns what the profile of a target's deployment names, by the keys of ``write_profile``."""
+    """Returns the files that a target names, by the keys of ``write_profile``."""
     return {
         "document": None if target.document == PUBLISHED else target.document,
         "overlay": target.overlays,
@@ -121,10 +121,10 @@ def profile_files(target: Target) -> dict[str, Any]:
 
 
 def expect_document(options: DeploymentOptions, of_target: str | None = None) -> None:
-    """Accepts overlays where there is a document that they can change.
+    """Checks that overlays are only used with a document of the user's.
 
     Args:
-        options: What the caller says.
+        options: The caller's options.
         of_target: The document that the target file names.
 
     Raises:

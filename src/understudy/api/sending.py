@@ -18,10 +18,10 @@ from understudy.verify.target import data_for_target
 def sending(
     deployment: Deployment, report: Callable[[str], None], listen: Listener = ignore
 ) -> Iterator[CaseSource]:
-    """Opens the way to a deployment; at the end undoes what was changed and closes it.
+    """Prepares a deployment for cases; at the end undoes all changes and closes it.
 
     Args:
-        deployment: Where cases are sent.
+        deployment: The deployment to which cases are sent.
         report: Gets a line for each thing that could not be undone.
         listen: Called with every event of the run.
 

@@ -1,1 +1,1 @@
-"""Makes cases into files of other tools, and sends them."""
+"""Writes cases and a mock's responses as files of other tools; makes Hypothesis strategies."""

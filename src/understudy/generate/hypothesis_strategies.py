@@ -1,7 +1,7 @@
 """Hypothesis strategies for the schemas and operations of the bundled documents.
 
-For property tests of a client: what a strategy draws is valid by the document. Schemathesis reads
-the document; a schema is drawn as the body of an operation, as its public interface requires.
+For property tests of a client: drawn values are valid by the document. Schemathesis generates them;
+as its public interface takes operations, a schema is drawn as the body of a made-up operation.
 """
 
 import re

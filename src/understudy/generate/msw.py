@@ -1,7 +1,7 @@
-"""Writes what a mock answers as one module of handlers for MSW: a table, and no logic of its own.
+"""Writes a mock's responses as one module of MSW handlers: a table, without logic.
 
-A second implementation in JavaScript would be a second truth. So the mock is asked, in a world of its
-own that begins as the one it was forked from, stubs included, and ends with the last answer.
+A second implementation in JavaScript could differ from the mock. So the mock is sent requests, in a
+fork of its world, stubs included, which is deleted afterwards.
 """
 
 import base64
@@ -21,21 +21,21 @@ from understudy.openapi.grammar import PATH_PARAMETER
 from understudy.verify.admin_client import AdminClient
 
 NAME: Final = "msw"
-"""The name of ``--format``: unlike the other formats it is made of answers and not of cases."""
+"""The name for ``--format``; unlike the other formats it is made of responses and not of cases."""
 
 MOST_PEOPLE: Final = 25
 """People whose lookups are in the table: a page of a test shows a few."""
 
 _METHODS: Final = ("get", "post", "put", "patch", "delete")
-_NOBODY: Final = "nobody-is-here"
-_WITHOUT: Final = ""
+_UNKNOWN: Final = "nobody-is-here"
+_NO_TOKEN: Final = ""
 _PICTURE: Final = 3
 """Place of the content in a row that is not text, in Base64."""
 
 _UNTAKEN: Final = frozenset({400, 415, 422})
-"""Statuses of a body that the operation does not take."""
+"""Statuses that refuse a body."""
 
-_INVALID: Final = "?"
+_INVALID_TOKEN: Final = "?"
 _KEPT: Final = frozenset({"content-type", "location", "www-authenticate", "allow", "x-mock-stub"})
 
 _IMPORTS: Final = (
@@ -45,13 +45,13 @@ _IMPORTS: Final = (
 
 
 class _Site(NamedTuple):
-    """A world that is asked.
+    """The world whose responses are written.
 
     Attributes:
-        client: Sends to the base address of the resource API.
-        base_url: That address.
+        client: The HTTP client.
+        base_url: Base URL of the resource API in this world.
         site_url: The address of the mock.
-        prefix: What the address of the world adds to it.
+        prefix: The path that the address of the world adds to it.
         tokens: Tokens that exist from the start.
         people: Slugs and hashes that lead to people.
     """
@@ -64,11 +64,12 @@ class _Site(NamedTuple):
     people: tuple[str, ...]
 
     def row(self, method: str, path: str, token: str, status: int | None) -> list[Any]:
-        """Returns what the mock answers, as a row of the table.
+        """Returns the mock's response as a row of the table.
 
-        A status asks for its sample, as a write would change things; one that changes no member does not.
+        With a status, its sample is requested, as a write would change the world; a PATCH without
+        members changes nothing, and is tried first.
         """
-        if method == "patch" and _NOBODY not in path and status:
+        if method == "patch" and _UNKNOWN not in path and status:
             row = self._row(method, path, token, {"content-type": "application/json"}, b"{}")
             if row[0] not in _UNTAKEN:
                 return row
@@ -78,7 +79,7 @@ class _Site(NamedTuple):
         self, method: str, path: str, token: str, headers: dict[str, str], content: bytes = b""
     ) -> list[Any]:
         if token:
-            sent = "invalid-token" if token == _INVALID else token
+            sent = "invalid-token" if token == _INVALID_TOKEN else token
             headers["authorization"] = f"Bearer {sent}"
         response = self.client.request(
             method.upper(), self.base_url + path, headers=headers, content=content
@@ -89,14 +90,14 @@ class _Site(NamedTuple):
         text = response.text.replace(self.prefix, "")
         base = self.base_url.replace(self.prefix, "")
         text = text.replace(base, "{base}").replace(self.site_url, "{site}")
-        return [response.status_code, kept, text.replace(_NOBODY, "{unknown}") or None]
+        return [response.status_code, kept, text.replace(_UNKNOWN, "{unknown}") or None]
 
 
 def handlers_module(mock: AdminClient, *, is_commonjs: bool = False) -> str:
-    """Returns the text of a module with handlers that answer as a mock does.
+    """Returns the text of a module with handlers that respond as a mock does.
 
     Args:
-        mock: The admin API of the world whose answers they are.
+        mock: The admin API of the world whose responses they have.
         is_commonjs: Whether it is loaded by ``require``, as in Jest.
 
     Raises:
@@ -167,10 +168,7 @@ def _operations(
 
 
 def _success(operation: Mapping[str, Any]) -> int | None:
-    """Returns the status of success that is declared for a write, which would change things.
-
-    That is the first one, or that without content: where documents declare both, the mock sends it.
-    """
+    """Returns the success status that the mock sends for a write: 204 if declared, or the least."""
     declared = operation.get("responses", {})
     numbers = (int(it) for it in declared if str(it).isdecimal())
     successes = (it for it in numbers if it // 100 == 2)  # noqa: PLR2004 - RFC 9110, 15.3
@@ -182,12 +180,12 @@ def _rows(
 ) -> Iterator[tuple[str, list[Any]]]:
     is_of_one = method == "get" and len(PATH_PARAMETER.findall(path)) + len(names) == 1
     people = (*site.people, *("" for _ in names)) if is_of_one else ()
-    for token in (_WITHOUT, _INVALID, *site.tokens):
-        for person in (_NOBODY, *people):
-            filled = PATH_PARAMETER.sub(quote(person or _NOBODY, safe=""), path)
+    for token in (_NO_TOKEN, _INVALID_TOKEN, *site.tokens):
+        for person in (_UNKNOWN, *people):
+            filled = PATH_PARAMETER.sub(quote(person or _UNKNOWN, safe=""), path)
             query = f"?{urlencode(dict.fromkeys(names, person))}" if names and person else ""
             row = site.row(method, filled + query, token, success)
-            if person == _NOBODY:
+            if person == _UNKNOWN:
                 yield f"* {token}", row
                 if len(row) > _PICTURE:
                     break  # one picture serves for all
@@ -197,7 +195,7 @@ def _rows(
 
 
 def _thinned(rows: Mapping[str, list[Any]]) -> dict[str, list[Any]]:
-    """Returns the rows without those that say what the row of any path says."""
+    """Returns the rows without those that equal the row of all other paths."""
     return {
         key: row
         for key, row in rows.items()
@@ -214,7 +212,7 @@ def _unwritable(*_: object) -> NoReturn:
 
 
 def write(url: str, out: Path | None, *, is_forced: bool) -> None:
-    """Asks the mock at a base URL, and writes the module.
+    """Requests the responses of the mock at a base URL, and writes the module.
 
     Raises:
         StartupError: No mock responds there, or the output cannot be written.

@@ -49,13 +49,13 @@ class Background:
         if self._stop is not None:
             self._stop()
         self._thread.join(timeout=10)
-        for each in (self._resource, self._authorization, self._waker, self._wakened):
-            each.close()
+        for listener in (self._resource, self._authorization, self._waker, self._wakened):
+            listener.close()
 
     def _wait(self) -> None:
         with selectors.DefaultSelector() as selector:
-            for each in (self._resource, self._authorization, self._wakened):
-                selector.register(each, selectors.EVENT_READ)
+            for listener in (self._resource, self._authorization, self._wakened):
+                selector.register(listener, selectors.EVENT_READ)
             ready = [key.fileobj for key, _ in selector.select()]
         if self._wakened in ready:
             return
@@ -63,7 +63,7 @@ class Background:
             asyncio.run(self._serve())
         except StartupError as error:
             self.failure = error
-            # who called learns at once that nothing will respond
+            # the client's connection fails at once instead of waiting for a response
             self._resource.close()
             self._authorization.close()
 

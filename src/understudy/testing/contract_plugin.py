@@ -2,7 +2,7 @@
 
 ``pytest --pyargs understudy.testing.contract --understudy-target staging.toml``; without a target the
 mock in this process is judged. pytest loads this module in every environment that has understudy, so
-it imports what is heavy only when a test needs it.
+heavy modules are imported only when a test needs them.
 """
 
 import os
@@ -69,7 +69,7 @@ def _target_file(request: pytest.FixtureRequest) -> Path | None:
 
 @pytest.fixture(scope="session")
 def understudy_people(request: pytest.FixtureRequest, understudy_deployment: Any) -> Any:
-    """Puts pseudonyms in place of the values of the deployment's people; None at a mock."""
+    """Replaces the values of the deployment's people by pseudonyms; None for a mock."""
     return plugins.find("people", "record")(understudy_deployment, _target_file(request))
 
 
@@ -98,7 +98,7 @@ def understudy_run(understudy_deployment: Any, understudy_people: Any) -> Iterat
 
 @pytest.fixture(scope="session")
 def understudy_outcome(understudy_run: Any, understudy_people: Any) -> Any:
-    """The outcome of the probes, with pseudonyms in place of what people have on their profiles."""
+    """The outcome of the probes, with pseudonyms in place of the values on people's profiles."""
     from understudy.verify.runner import run_phases
 
     outcome = run_phases(understudy_run)

@@ -1,7 +1,7 @@
 """The pytest plugin: ``understudy`` is a mock, ``understudy_world`` a fresh world for each test.
 
 Under pytest-xdist the controller's process runs the one mock of all workers. pytest loads this
-module in every environment that has understudy, so it imports what is heavy only when a test needs it.
+module in every environment that has understudy, so heavy modules are imported only when needed.
 """
 
 import os
@@ -16,7 +16,7 @@ MARKER = "understudy"
 FAULT_MARKER = "understudy_fault"
 STUB_MARKER = "understudy_stub"
 IDLE_SECONDS = 3600
-"""A world that a killed worker left behind is deleted after this time without a request."""
+"""Time without a request after which the mock deletes a world, such as that of a killed worker."""
 
 _URL_KEY = "understudy_url"
 _RUNNING = pytest.StashKey[Any]()
@@ -171,7 +171,7 @@ def _world(test: pytest.Item, mock: Any) -> Any:
 
 
 def _expect_known(test: pytest.Item) -> None:
-    """Refuses a misspelt marker, without which a test would pass for the wrong reason.
+    """Checks for misspelt markers, which would let a test pass for the wrong reason.
 
     Raises:
         StartupError: A marker is not one of ours, nor one that the project has registered.

@@ -45,7 +45,7 @@ def stub_body(operation: str, **options: Any) -> JsonObject:
 
 
 def _seconds(span: Any) -> float:
-    """Returns a span of time in seconds; tests without annotations pass what they like."""
+    """Returns a span of time in seconds; refuses other values, which untyped tests may pass."""
     if isinstance(span, timedelta):
         return span.total_seconds()
     if isinstance(span, int | float):
@@ -132,7 +132,8 @@ class MockWorld:
         """
         body: JsonObject = {"person": person, "kind": kind}
         if scopes is not None:
-            body["scopes"] = scopes if isinstance(scopes, str) else list(scopes)  # to be refused
+            # the mock refuses a single text, of which a list would have the letters
+            body["scopes"] = scopes if isinstance(scopes, str) else list(scopes)
         if lasts is not None:
             body["expires_in"] = int(_seconds(lasts))
         token: str = self.admin.call("POST", "/tokens", json=body)["token"]
@@ -178,7 +179,7 @@ class MockWorld:
         self.admin.call("DELETE", "/faults" if fault is None else f"/faults/{fault}")
 
     def stub(self, operation: str, **options: Any) -> str:
-        """Answers requests of an operation otherwise than the mock would, and returns the stub's id.
+        """Replaces the mock's response to requests of an operation, and returns the stub's id.
 
         Args:
             operation: The operationId to answer.
@@ -217,7 +218,7 @@ class MockWorld:
         self.admin.call("DELETE", "/stubs" if stub is None else f"/stubs/{stub}")
 
     def unused_stubs(self) -> list[str]:
-        """Returns a readable line for each stub that has answered no request, with what did not fit."""
+        """Returns a readable line for each stub that has answered no request, with the reason."""
         stubs = self.admin.call("GET", "/stubs")
         return [stub["why_unused"] for stub in stubs if not stub["used"]]
 
@@ -227,7 +228,7 @@ class MockWorld:
         Args:
             principal: A person's slug, or ``anonymous``.
             limit: Requests that an hour allows from now on.
-            used: Requests that count as made in this hour.
+            used: Number of requests to regard as made in this hour.
         """
         numbers = {"limit": limit, "used": used}
         body = {name: number for name, number in numbers.items() if number is not None}
@@ -252,11 +253,11 @@ class MockWorld:
         return requests
 
     def snapshot(self, name: str) -> None:
-        """Keeps the state of the world under a name."""
+        """Saves the state of the world under a name."""
         self.admin.call("POST", "/snapshots", json={"name": name})
 
     def restore(self, name: str) -> None:
-        """Restores the state that ``snapshot`` kept under this name."""
+        """Restores the state that ``snapshot`` saved under this name."""
         self.admin.call("POST", f"/snapshots/{name}/restore")
 
     def reset(self) -> None:
@@ -268,7 +269,7 @@ class MockWorld:
         path.write_bytes(self.admin.fetch("/export"))
 
     def journal(self) -> list[str]:
-        """Returns a readable line for each request, with the reason of a refusal and each note below."""
+        """Returns a readable line for each request, then the reason of a refusal, and notes."""
         return [line for entry in self.calls() for line in _lines(entry)]
 
     def close(self) -> None:

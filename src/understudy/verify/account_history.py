@@ -1,4 +1,4 @@
-"""Reads what is known of an account's profile and avatars when a request is judged, and conditions by it."""
+"""Reads an account's earlier profiles and avatars from the history; has conditions on them."""
 
 from collections.abc import Iterable, Mapping
 from typing import Any, Final
@@ -65,7 +65,7 @@ ABLE: Final = (may_manage, is_of_test_accounts, has_object)
 """Conditions of an update that the token allows."""
 
 LONG: Final = 60
-"""Characters from which on a deployment may refuse a text that its document does not bound."""
+"""Length beyond which a deployment may refuse a text even if its document sets no limit."""
 
 
 def has_long_text(exchange: Exchange, _history: History) -> bool:
@@ -81,14 +81,14 @@ is_not_refused_for_length = tells(
 
 
 TEXTS: Final = (*ABLE, names_editable_only, has_texts_only, document_allows)
-"""Conditions of an update that must succeed, if no text is too long."""
+"""Conditions under which an update must succeed, if no text is too long."""
 
 SOUND: Final = (*TEXTS, is_not_refused_for_length)
-"""Conditions of an update that must succeed."""
+"""Conditions under which an update must succeed."""
 
 
 def last_update(exchange: Exchange, history: History) -> Exchange | None:
-    """Returns the newest update of the account that a profile is of, by a token that may update."""
+    """Returns the newest update of the profile's account, if its token was allowed to update."""
     account = exchange.identity.account
     if exchange.operation == LOOKUP and history.is_own(exchange.value):
         account = "own"
@@ -99,7 +99,7 @@ def last_update(exchange: Exchange, history: History) -> Exchange | None:
 
 
 def update_shown(exchange: Exchange, history: History) -> Exchange | None:
-    """Returns the update that a profile must show the outcome of."""
+    """Returns the accepted update whose values the profile must show; None without one."""
     before = last_update(exchange, history)
     if before is None or not before.response.is_success:
         return None
@@ -153,21 +153,21 @@ profile_before_update_was_seen = found(
 
 
 BEFORE_AND_AFTER: Final = (holds_profile, profile_before_update_was_seen)
-"""Conditions of a profile that can be compared with the one before the last update."""
+"""Conditions for comparing a profile with the one before the last update."""
 
 
 def differing(exchange: Exchange, before: Exchange, names: Iterable[str]) -> Pairs:
-    """Returns which of these members differ from those before, each with the value before and now."""
+    """Returns the named members that differ from an earlier response, with both values."""
     return differing_pairs(before.json_object, exchange.json_object, names)
 
 
 def not_as_wanted(exchange: Exchange, wanted: Mapping[str, Any]) -> Pairs:
-    """Returns which members differ from what was wanted, each with the value wanted and its own."""
+    """Returns the members that differ from the wanted values, with the wanted and actual value."""
     return differing_pairs(wanted, exchange.json_object, wanted)
 
 
 def update(client: ProbeClient, **changes: object) -> Exchange:
-    """Updates the own profile."""
+    """Updates the profile of the token's owner."""
     return client.send("PATCH", "/me/profile", "owner", json=changes)
 
 
@@ -188,7 +188,7 @@ def selected_in(exchange: Exchange) -> list[Any]:
 
 
 def avatar_in(exchange: Exchange | None, image_id: str) -> dict[str, Any]:
-    """Returns what a response says of an avatar; empty where it does not mention it."""
+    """Returns the avatar of this id as a response shows it; empty if it is not mentioned."""
     listed = avatars_in(exchange) if exchange else []
     return next((dict(avatar) for avatar in listed if avatar.get("image_id") == image_id), {})
 
@@ -212,15 +212,15 @@ def avatars_owned(exchange: Exchange, history: History) -> int | None:
         return None
     changes = {UPLOAD_AVATAR: 1, DELETE_AVATAR: -1}
     since = (
-        changes.get(each.operation, 0)
-        for each in history.since(listed)
-        if each.identity.account == account and each.response.is_success
+        changes.get(later.operation, 0)
+        for later in history.since(listed)
+        if later.identity.account == account and later.response.is_success
     )
     return len(ids_in(listed)) + sum(since)
 
 
 def address_of(exchange: Exchange) -> str:
-    """Returns the hash that a request names as the address to select for; empty for none."""
+    """Returns the e-mail hash that a request names in ``selected_email_hash``; empty for none."""
     return exchange.request.query.get("selected_email_hash", "")
 
 
@@ -230,7 +230,7 @@ def own_hashes(exchange: Exchange, history: History) -> tuple[str, ...]:
 
 
 def assigned_hash(exchange: Exchange) -> Any:
-    """Returns the hash that an avatar is to be set for; None where the body names none."""
+    """Returns the e-mail hash to which a request assigns an avatar; None if none is named."""
     body = exchange.request.json
     return body.get("email_hash") if isinstance(body, dict) else None
 

@@ -14,7 +14,7 @@ from understudy.verify.transport import DeploymentTransport
 _FIRST_ERROR = 400
 
 _TIMEOUT = timedelta(seconds=30)
-"""The total timeout of the response that shows whether there is a mock."""
+"""Total timeout of the request that finds out whether a mock responds."""
 
 
 class AdminClient:
@@ -27,7 +27,7 @@ class AdminClient:
         option: The option by which the address was given, for messages.
 
     Attributes:
-        url: The address of the world that is meant.
+        url: Base URL of the world.
         token: The admin token; None if none was given.
     """
 
@@ -42,34 +42,34 @@ class AdminClient:
         self._option = option
         self.url = url.rstrip("/") + (f"/__world/{world}" if world else "")
         self.token = token
-        # by the label the log of the mock tells commands from clients of the service
+        # lets the log of the mock tell commands from clients of the service
         headers = {"X-Mock-Client": "understudy"}
         headers |= {"Authorization": f"Bearer {token}"} if token else {}
-        # a default context trusts $SSL_CERT_FILE too, such as the authority of `serve --tls`; plain
-        # HTTP needs none, which takes longer to make than a request, and redirects are not followed
+        # A default context also trusts $SSL_CERT_FILE, as for the authority of `serve --tls`. Plain
+        # HTTP has none: making one takes longer than a request, and redirects are not followed.
         self._trusted = ssl.create_default_context() if url.startswith("https:") else None
         self._client = httpx.Client(
             headers=headers, timeout=30, trust_env=False, verify=self._trusted or False
         )
 
     def expect_mock(self) -> None:
-        """Accepts the address of a mock, and of no other server.
+        """Checks that a mock responds at the address.
 
         Raises:
             StartupError: No mock responds there, or it refused; the text is the mock's own.
         """
         path = f"{self.url}/__admin/health"
-        asking = self._client.build_request("GET", path)
+        request = self._client.build_request("GET", path)
         try:
-            # Whatever responds is read within bounds of bytes and of time.
+            # Any server may be there: this transport bounds the bytes and the time of its response.
             with DeploymentTransport(_TIMEOUT, self._trusted) as transport:
-                found = transport.handle_request(asking)
+                response = transport.handle_request(request)
         except httpx.HTTPError as error:
             raise self._absent(error) from error
-        if found.status_code >= _FIRST_ERROR:
-            found.request = asking
-            raise StartupError(_reason(found, found.content, self._option))
-        if b'"healthy"' not in found.content:
+        if response.status_code >= _FIRST_ERROR:
+            response.request = request
+            raise StartupError(_reason(response, response.content, self._option))
+        if b'"healthy"' not in response.content:
             msg = f"{path} does not respond as a mock does; name a mock's address with {self._option} URL."
             raise StartupError(msg)
 
@@ -111,7 +111,7 @@ class AdminClient:
         """Yields each exchange when it is complete, until the mock stops.
 
         Args:
-            wanted: The parameters of ``GET /requests`` that it has to fit.
+            wanted: The filter, as parameters of ``GET /requests``.
 
         Raises:
             StartupError: No mock responds there, or it refused.

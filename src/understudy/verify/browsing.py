@@ -102,7 +102,7 @@ class Browser:
         return self._follow(self.client.send("GET", url, headers=self._headers()))
 
     def submit(self, page: Exchange, form: Form, more: Mapping[str, str]) -> Exchange:
-        """Submits a form with further fields."""
+        """Submits a form with some fields added or replaced."""
         url = urljoin(page.request.url, split(form.action).geturl())
         fields = {**form.fields, **more}
         if form.method == "POST":
@@ -123,7 +123,7 @@ class Browser:
                     self.cookies[key.strip()] = value.strip()
             url = urljoin(exchange.request.url, exchange.location.geturl())
             root = (self.client.target.auth_url or "").rstrip("/")
-            redirect_uri = self.client.app.redirect_uri or "\n"
+            redirect_uri = self.client.app.redirect_uri or "\n"  # which no URL starts with
             leaves = not url.startswith(root) or url.startswith(redirect_uri)
             if exchange.status not in REDIRECTS or leaves:
                 return exchange
@@ -132,12 +132,12 @@ class Browser:
 
 
 class Flow:
-    """An authorization request that a browser of its own has opened.
+    """An authorization request, opened in a new browser without cookies.
 
     Args:
         client: The client that the browser sends with.
         url: The authorization request.
-        person: The application whose owner signs in; None for the one that the target is about.
+        person: The application whose owner signs in; None for the target's main application.
     """
 
     def __init__(
@@ -151,7 +151,7 @@ class Flow:
         """Signs in where a page requires it, and presses the button of a decision.
 
         Returns:
-            The redirect that leaves the server, or the page that has no such button.
+            The redirect that leaves the server, or the page that lacks the button.
 
         Raises:
             NotPermitted: The target has no user name and password.
@@ -172,10 +172,10 @@ class Flow:
 
 
 def sign_in(client: ProbeClient, url: str, username: str, password: str) -> SignIn:
-    """Tries a user name and a password at the page that asks for them, and decides on nothing.
+    """Tries a user name and a password on the sign-in page, without deciding on consent.
 
     Returns:
-        ``unknown`` where no page asks for a password, or the attempt was put off.
+        ``unknown`` if no page asks for a password, or the attempt was throttled.
     """
     browser = Browser(client)
     page = browser.open(url)
@@ -219,7 +219,7 @@ def pressed(forms: list[Form], decision: Decision) -> tuple[Form | None, dict[st
 
 
 STATE = "Af0/ &=%?ü=="
-"""A state that must be returned unchanged, with characters that need escaping."""
+"""A ``state`` with characters that need escaping; redirects must return it unchanged."""
 
 
 def recased_id(app: TargetApplication) -> str:
@@ -230,7 +230,7 @@ def recased_id(app: TargetApplication) -> str:
 
 
 def parameters(app: TargetApplication, **changes: str | None) -> list[tuple[str, str]]:
-    """Returns a valid authorization request with changes; None leaves a parameter out."""
+    """Returns the parameters of a valid authorization request; a change to None omits one."""
     values: dict[str, str | None] = {
         "client_id": app.client_id,
         "redirect_uri": app.redirect_uri,
@@ -264,12 +264,12 @@ def open_request(
     pairs: Sequence[tuple[str, str]],
     person: TargetApplication | None = None,
 ) -> Flow:
-    """Opens an authorization request in a browser of its own.
+    """Opens an authorization request in a new browser without cookies.
 
     Args:
         probe_client: Sends the requests.
         pairs: The parameters.
-        person: The application whose owner signs in; None for the one that the target is about.
+        person: The application whose owner signs in; None for the target's main application.
     """
     query = urlencode(list(pairs), quote_via=quote)
     root = (probe_client.target.auth_url or "").rstrip("/")
@@ -280,7 +280,7 @@ def code(probe_client: ProbeClient, **changes: str | None) -> str:
     """Returns an approved authorization code.
 
     Raises:
-        NotPermitted: None was returned; the check of the redirect has the details.
+        NotPermitted: The server returned no code; the check of the redirect has the details.
     """
     return code_in(decide(probe_client, parameters(probe_client.app, **changes)))
 
@@ -289,7 +289,7 @@ def code_in(redirect: Exchange) -> str:
     """Returns the code of a redirect.
 
     Raises:
-        NotPermitted: It has none; the check of the redirect has the details.
+        NotPermitted: The redirect has no code; the check of the redirect has the details.
     """
     if "code" not in redirect.redirect_parameters:
         msg = f"the authorization request returned no code, but status {redirect.status}"
@@ -301,22 +301,22 @@ def spare_code(probe_client: ProbeClient) -> str:
     """Returns an unused recent code of this run, or a new one.
 
     Raises:
-        NotPermitted: None was returned.
+        NotPermitted: The server returned no code.
     """
-    used = {each.request.form.get("code") for each in probe_client.earlier}
-    for each in reversed(probe_client.earlier):
-        is_late = probe_client.gateway.time.now() - each.at >= FRESH
-        query = each.request.query
+    used = {exchange.request.form.get("code") for exchange in probe_client.earlier}
+    for exchange in reversed(probe_client.earlier):
+        is_late = probe_client.gateway.time.now() - exchange.at >= FRESH
+        query = exchange.request.query
         is_plain = dict(parameters(probe_client.app)).items() <= query.items()
         is_plain = is_plain and "code_challenge" not in query
-        unused = each.redirect_parameters.get("code")
-        if unused and unused not in used and is_plain and not is_late:
-            return unused
+        candidate = exchange.redirect_parameters.get("code")
+        if candidate and candidate not in used and is_plain and not is_late:
+            return candidate
     return code(probe_client)
 
 
 def form_of(app: TargetApplication, code: str, **changes: str | None) -> list[tuple[str, str]]:
-    """Returns the form that exchanges a code, with changes; None leaves a field out."""
+    """Returns the form that exchanges a code for a token; a change to None omits a field."""
     fields: dict[str, str | None] = {
         "grant_type": "authorization_code",
         "client_id": app.client_id,
@@ -329,7 +329,7 @@ def form_of(app: TargetApplication, code: str, **changes: str | None) -> list[tu
 
 
 def password_form(app: TargetApplication, **changes: str | None) -> list[tuple[str, str]]:
-    """Returns the form of a password grant, with changes; None leaves a field out."""
+    """Returns the form of a password grant; a change to None omits a field."""
     fields: dict[str, str | None] = {
         "grant_type": "password",
         "client_id": app.client_id,
@@ -347,10 +347,10 @@ def post(probe_client: ProbeClient, form: Sequence[tuple[str, str]], **more: Any
 
 
 def token_in(probe_client: ProbeClient, exchange: Exchange, scopes: Sequence[str] = SCOPES) -> str:
-    """Returns the token of a response or a redirect, and tells the gateway its identity.
+    """Returns the token of a response or a redirect, and registers its scopes with the gateway.
 
     Raises:
-        NotPermitted: It has none.
+        NotPermitted: The exchange has no token.
     """
     token = exchange.json_object.get("access_token") or exchange.redirect_parameters.get(
         "access_token"

@@ -1,7 +1,7 @@
 """Sends the catalogue's cases through the gateway: a phase of verify, and `generate --send`.
 
-What the target does not permit is not sent, and the outcome says so. Each response is judged twice:
-by what the case expects, and by the rules that ``understudy verify`` judges every exchange by.
+Cases that the target does not permit are not sent, and their outcome says so. Each response is
+judged twice: by the expectation of its case, and by the rules of ``understudy verify``.
 """
 
 from collections.abc import Iterable, Iterator
@@ -35,8 +35,6 @@ from understudy.verify.probe_client import ProbeClient
 from understudy.verify.run import GIVE_UP, ItemsForCases, Phase, Run
 from understudy.verify.target import data_for_target, named_in_target
 
-# Keeps what the steps of a sequence that is being sent hand on, and judges their responses.
-
 
 @dataclass
 class CurrentSequence:
@@ -49,7 +47,7 @@ class CurrentSequence:
     items: dict[str, str] = field(default_factory=dict)
 
     def begin(self, case: Case) -> None:
-        """Forgets the items of the sequence before, at the first step of another."""
+        """Drops the values of the previous sequence at the first step of a new one."""
         if case.step is not None and case.step.number == 1:
             self.items.clear()
 
@@ -58,14 +56,15 @@ class CurrentSequence:
         return set(names) <= self.items.keys()
 
     def judged(self, step: SequenceStep, exchange: Exchange, outcome: str) -> str:
-        """Returns the outcome of a step, and keeps what later steps need.
+        """Returns the outcome of a step, and stores the variables that later steps need.
 
         Args:
             step: The step.
             exchange: Its request and response.
             outcome: The outcome by its status and by the document.
         """
-        is_refused = bool(step.captures) and not exchange.response.is_success  # as a conflict is
+        # an expected refusal, such as 409, has nothing to capture
+        is_refused = bool(step.captures) and not exchange.response.is_success
         if outcome.startswith("failed") or is_refused:
             return outcome
         values = captured(step, exchange.body, exchange.response.header("location"))
@@ -84,7 +83,7 @@ SERVER_ERROR = 500
 NOT_FOUND = 404
 
 PLAIN = ExpectedResponse(("2XX",), "")
-"""The response expected to a plain request, which is not judged."""
+"""The response expected to a plain request: any success, with no reason to judge it by."""
 
 REFUSAL_RULES = frozenset(
     {
@@ -95,16 +94,16 @@ REFUSAL_RULES = frozenset(
 """Rules that also judge every refusal."""
 
 PAGE_SHARE = 4
-"""One in so many valid authorization requests is not approved, so that its page is judged too."""
+"""One of this many valid authorization requests is not approved, so that its page is judged."""
 
 ALWAYS = frozenset({ANSWERS.id, DOCUMENT.id})
-"""Rules that judge every response: there is one, and the document allows it."""
+"""Rules that judge every case: a response arrives, and the document allows it."""
 
 BETWEEN_REQUESTS = ("rate-limit-", "avatar-operations-uncounted")
 """Prefixes of the rules that relate consecutive requests, which edge cases would disturb."""
 
 UNAVAILABLE = (NotPermitted, BudgetSpent, OutOfTime)
-"""Why something that cases need cannot be created; a missing response is another matter."""
+"""Refusals to create what cases need, which then go without; ``Unreachable`` ends the run."""
 
 PAUSE = timedelta(seconds=61)
 """Time after which a client that guessed too often may go on (rule guessing-slowed)."""
@@ -117,15 +116,15 @@ class CaseSender:
     Attributes:
         run: A run of verify, with its gateway and its evaluator.
         test_data: The deployment's test data; ``prepare`` completes it.
-        image_id: The avatar that currently replaces the one of ``test_data``.
-        secrets: Current values of the variables; a code can be used once.
+        image_id: The existing avatar that cases use instead of the one of ``test_data``.
+        secrets: Current values of the variables; the code is replaced for each case.
         sequence: The sequence whose steps are being sent.
         unanswered: Consecutive requests without a response.
         has_response: Whether the deployment responded to a case.
-        doubts: Operation to why a 404 of it says nothing, or to an empty text.
-        exchange: The exchange of the last case; None where it was not sent or not answered.
+        doubts: By operation, why a 404 of it proves nothing; empty if it can be judged.
+        exchange: The exchange of the last case; None if it was not sent or not answered.
         mismatch: How its response differs from the one that the case expects, or an empty text.
-        items: Points cases at items that exist; None for the identifiers that were made up.
+        items: Replaces made-up identifiers by those of existing items; None to keep them.
     """
 
     run: Run
@@ -153,7 +152,7 @@ class CaseSender:
         Raises:
             StartupError: Nothing responds at the deployment's address.
         """
-        if not self.run.has_interface:  # another service has neither
+        if not self.run.has_interface:  # another service has no avatars or client tokens
             self.secrets = dict(self.test_data.secrets)
             return self.test_data
         try:
@@ -213,7 +212,7 @@ class CaseSender:
         source = LEFT_OPEN if case.kind == "open" else SOURCE
         try:
             exchange = self.run.gateway.send(self._request(case), source)
-        except Unreachable:  # a connection that was kept too long; a crash closes the next one too
+        except Unreachable:  # once more: the server may have closed an idle connection
             exchange = self.run.gateway.send(self._request(case), source)
         is_slowed = exchange.status == SLOWED_DOWN and case.kind == "valid"
         if is_slowed and self.run.gateway.allowance.pause >= PAUSE:
@@ -238,9 +237,9 @@ class CaseSender:
         return f"not judged: {doubt}" if doubt else f"passed: {exchange.status}"
 
     def _doubt(self, case: Case) -> str:
-        """Returns why a 404 says nothing about what a case tests, or an empty text.
+        """Returns why a 404 does not show what the case tests, or an empty text.
 
-        The deployment may not know the operation at all; its plain request shows whether it does.
+        The deployment may lack the operation altogether; then a plain request gets 404 too.
         """
         if case.plain is None:
             return ""
@@ -351,13 +350,13 @@ class CaseSender:
 LENIENT: Final = frozenset(
     {"type", "format", "content-type", "additionalProperties", "uniqueItems"}
 )
-"""Keywords whose breach many sound services let pass, so that it is a note and not a finding."""
+"""Keywords that many good services do not enforce: accepting a breach is a note, not a finding."""
 
 
 def catalogue_cases(count: int) -> Phase:
     """Returns the phase that sends the first cases of each operation of another service.
 
-    The interface's own operations have probes, and cases of theirs come from Schemathesis alone.
+    The interface itself gets no cases here: probes and Schemathesis cover its operations.
 
     Args:
         count: The most cases of each operation.
@@ -383,7 +382,7 @@ def catalogue_cases(count: int) -> Phase:
 
 
 def _ask_without_credential(run: Run) -> None:
-    """Reads what the owner could read once more without a credential, where the document requires one."""
+    """Repeats the owner's successful reads without the credential that the document requires."""
     names: set[str] = set()
     for exchange in list(run.exchanges):
         operation = run.gateway.routes.operation(exchange.operation)
@@ -402,7 +401,7 @@ def _ask_without_credential(run: Run) -> None:
 
 
 def _record(run: Run, case: Case, exchange: Exchange, mismatch: str) -> None:
-    """Records how the response to a case differs from the expected one, once for each cause."""
+    """Records whether the response to a case is the expected one, as a result of the rule."""
     if exchange.status >= SERVER_ERROR:  # a failure of the server is a finding by itself
         return
     expected = f"{' or '.join(case.expected.statuses)} ({case.part}, {case.source})"

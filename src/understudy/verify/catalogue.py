@@ -1,4 +1,4 @@
-"""Tells by which rules a service can be judged: of another service, by what its document says alone."""
+"""Selects the rules that apply to a service; other services have only the rules of any document."""
 
 from collections.abc import Mapping, Sequence
 from functools import cache
@@ -21,10 +21,10 @@ def _bundled_rules() -> Sequence[Rule]:
 
 @cache
 def _foreign_rules() -> Mapping[str, Rule]:
-    """Loads the rules that come in by the door; importing them registers their checks.
+    """Loads the rules of plugins; importing them registers their checks.
 
     Raises:
-        StartupError: A rule has the id of another one.
+        StartupError: A plugin's rule has the id of another rule.
     """
     known = {rule.id for rule in _bundled_rules()}
     found: dict[str, Rule] = {}
@@ -38,13 +38,13 @@ def _foreign_rules() -> Mapping[str, Rule]:
 
 
 def suggested_rules() -> Mapping[str, Rule]:
-    """Returns the rules by id that a document only suggests, which come in by the door."""
+    """Returns the rules, by id, that understudy infers from a document of resource collections."""
     rules: Mapping[str, Rule] = plugins.find("suggested_rules", "collections")
     return rules
 
 
 def catalogue(wanted: Sequence[str] = ()) -> dict[str, Rule]:
-    """Returns the rules to judge by id, with those that are not in the catalogue.
+    """Returns the wanted rules by id: bundled, of every document, inferred, and of plugins.
 
     Raises:
         StartupError: A wanted rule does not exist.
@@ -62,9 +62,9 @@ def catalogue(wanted: Sequence[str] = ()) -> dict[str, Rule]:
 
 
 def rules_of(document: Document, wanted: Sequence[str] = ()) -> dict[str, Rule]:
-    """Returns the rules by which a service can be judged that a document describes.
+    """Returns the rules that apply to the service that a document describes.
 
-    Of another service nothing is known but what its document says.
+    Another service is judged only by rules that read the expectation from the document itself.
 
     Args:
         document: The document in force.
@@ -97,7 +97,7 @@ def rules_of(document: Document, wanted: Sequence[str] = ()) -> dict[str, Rule]:
 
 
 def require_interface(document: Document) -> None:
-    """Refuses a document of another service, of which no rule could judge anything.
+    """Raises an error for a document of another service, to which no rule applies.
 
     Raises:
         StartupError: None of its operations is one of the interface's.

@@ -1,7 +1,7 @@
 """Finds the earlier requests that can have caused what a response shows.
 
-They are the evidence of a finding beside what a check compares: a cache shows itself only where the
-same was read before, and a lost value only where it was written before.
+A finding lists them beside the exchanges that its check compares, so that it can be reproduced: a
+stale cache needs the earlier read that filled it, and a lost value the request that wrote it.
 """
 
 from collections.abc import Iterable, Iterator
@@ -14,11 +14,11 @@ from understudy.verify.account_history import changes_in
 from understudy.verify.history import WRITES, History
 
 MOST_STEPS: Final = 8
-"""Attempts at a change that a finding shows; more would hide the one that matters."""
+"""Most requests for a change that a finding lists; more would hide the one that matters."""
 
 
 def attempts_since(before: Exchange, history: History) -> Iterator[Exchange]:
-    """Yields every request to change a resource since an exchange, the refused ones too."""
+    """Yields the requests to change a resource since an exchange, also refused, newest first."""
     for exchange in reversed(history.exchanges):
         if exchange.number <= before.number:
             return
@@ -27,17 +27,17 @@ def attempts_since(before: Exchange, history: History) -> Iterator[Exchange]:
 
 
 def writes_since(before: Exchange, history: History) -> Iterator[Exchange]:
-    """Yields what may have changed a resource since an exchange."""
+    """Yields the requests since an exchange that may have changed a resource, newest first."""
     for exchange in attempts_since(before, history):
         if not exchange.response.is_refusal:
             yield exchange
 
 
 def latest_attempts(before: Exchange, history: History) -> Iterator[Exchange]:
-    """Yields what may have caused a change since an exchange: at most eight attempts at one.
+    """Yields at most eight requests since an exchange that may have caused a change.
 
-    The newest of each kind come before others: what was done ten times hides what was done once.
-    What a test account was refused may have been carried out all the same, but seldom was.
+    The newest of each kind come first, so that ten requests of one kind do not hide another. Among
+    these, refused requests come last: a deployment may have carried them out, but seldom does.
     """
     kinds: dict[object, Exchange] = {}
     others = []
@@ -53,7 +53,7 @@ def latest_attempts(before: Exchange, history: History) -> Iterator[Exchange]:
 
 
 def update_of_member(names: Iterable[str], history: History) -> Exchange | None:
-    """Returns the newest update of any avatar that set one of some members."""
+    """Returns the newest update of any avatar that set one of these members."""
     for update in history.of(UPDATE_AVATAR):
         body = update.request.json
         if update.response.is_success and isinstance(body, dict) and {*names} & {*body}:
@@ -62,23 +62,23 @@ def update_of_member(names: Iterable[str], history: History) -> Exchange | None:
 
 
 def first_alike(exchange: Exchange, history: History) -> list[Exchange]:
-    """Returns the first reads that got the same content, which a cache may have kept.
+    """Returns the earliest reads with the same content, which a cache may have kept.
 
-    One is of the same address, whoever asked; one by the same caller, whatever it asked.
+    The first is of the same URL by any client, the second of any URL by the same client.
     """
     if exchange.request.method != "GET" or not exchange.response.is_success:
         return []
     body = exchange.response.body
-    alike = [each for each in history.of(exchange.operation) if each.response.body == body]
-    same = [each for each in alike if each.request.url == exchange.request.url]
-    own = [each for each in alike if each.identity == exchange.identity]
-    return [*same[-1:], *own[-1:]] or alike[-1:]
+    alike = [it for it in history.of(exchange.operation) if it.response.body == body]
+    of_url = [it for it in alike if it.request.url == exchange.request.url]
+    of_client = [it for it in alike if it.identity == exchange.identity]
+    return [*of_url[-1:], *of_client[-1:]] or alike[-1:]  # histories are newest first
 
 
 def same_request_before(
     exchange: Exchange, history: History, before: Exchange | None = None
 ) -> Exchange | None:
-    """Returns the newest success of the same request by the same client, before another exchange."""
+    """Returns the newest success of the same request by the same client, before some exchange."""
     for earlier in history.of(exchange.operation):
         is_earlier = before is None or earlier.number < before.number
         is_same = earlier.request.url == exchange.request.url
@@ -98,11 +98,11 @@ def read_by_other(exchange: Exchange, history: History) -> Exchange | None:
 
 
 def update_before(exchange: Exchange, history: History, names: Iterable[str]) -> Exchange | None:
-    """Returns the newest update of a resource that set one of some members, before another one.
+    """Returns the previous update of the same resource that set one of these members.
 
     Args:
         exchange: An update.
-        history: What was exchanged before.
+        history: The exchanges of the run.
         names: The members whose values are in question.
     """
     for earlier in history.of(exchange.operation):
@@ -117,9 +117,9 @@ def update_before(exchange: Exchange, history: History, names: Iterable[str]) ->
 def read_before_update(
     exchange: Exchange, history: History, names: Iterable[str]
 ) -> tuple[Exchange | None, ...]:
-    """Returns the newest own update of one of some members, and the same read before it.
+    """Returns the same read before the account's newest update of these members, and that update.
 
-    A deployment that caches what it showed then shows the values of then.
+    A deployment that cached that read still shows the values from before the update.
     """
     for update in history.of(UPDATE_PROFILE):
         is_own = update.identity.account == exchange.identity.account
@@ -131,7 +131,7 @@ def read_before_update(
 def assignment_before(
     image_ids: list[object], exchange: Exchange, history: History
 ) -> Exchange | None:
-    """Returns the newest assignment of one of some avatars before an exchange."""
+    """Returns the newest assignment of one of these avatars before an exchange, if it succeeded."""
     for earlier in history.of(SET_AVATAR):
         if earlier.number < exchange.number and earlier.value in image_ids:
             return earlier if earlier.response.is_success else None

@@ -1,8 +1,8 @@
-"""Registers checks, asks them of an exchange, and holds the conditions that several sections share.
+"""Registers checks, applies them to an exchange, and defines the conditions that sections share.
 
-A check is a pure function of an exchange and of what was exchanged before. Its conditions stand
-beside it, so that its body is only the judgement; where they do not all hold, it says nothing, and
-saying nothing never counts as passing.
+A check is a pure function of an exchange and the exchanges before it. Its conditions are registered
+with it, so that its body is only the judgement. Unless all of them hold it gives no result, which
+is never reported as passed.
 """
 
 import re
@@ -36,15 +36,14 @@ class CheckResult(NamedTuple):
         expected: What the rule demands, in a few words.
         actual: What the exchange shows instead.
         evidence: Earlier exchanges that the judgement rests on.
-        is_choice: Whether it judges what the rule's source leaves open, and we chose.
+        is_choice: Whether it judges a behaviour that the rule's source leaves open.
         is_shape: Whether it judges names, types and values that a document can declare otherwise.
-        attempts: How often the first of the evidence is to be sent until the others show it, as
-            where a limit must be used up.
-        is_timed: Whether the deployment shows it only after the time that passed.
-        is_learnt: Whether it judges by a fact of the deployment, which binds it.
-        is_form: Whether it judges only how a request is refused that is refused rightly.
-        is_of_status: Whether it judges the status, whatever the response has.
-        where: The condition that tells the exchange from others, in words; empty where none does.
+        attempts: How often to send the first evidence to reproduce it, such as to use up a limit.
+        is_timed: Whether reproducing it needs the time that passed between the exchanges.
+        is_learnt: Whether it judges by a learned fact of the deployment, which binds it.
+        is_form: Whether the request was rightly refused, and only the refusal's form is judged.
+        is_of_status: Whether it judges nothing but the status.
+        where: The condition that distinguishes the exchange, in words; empty if none does.
     """
 
     holds: bool
@@ -62,7 +61,7 @@ class CheckResult(NamedTuple):
 
 
 Condition = Callable[[Exchange, History], bool]
-"""A predicate, named by its docstring: ``Tells whether the code was redeemed before.``"""
+"""A predicate; reports quote its docstring, as ``Tells whether the code was redeemed before.``"""
 
 Judge = Callable[[Exchange, History], CheckResult]
 
@@ -72,15 +71,15 @@ class Check:
     """A check, the rules that it judges, and the exchanges that it can judge.
 
     Attributes:
-        name: What the schedule calls it: the section and function, such as
-            ``qr_codes.code_is_png``, or the rule and outcome of a demand.
+        name: Its name in schedules: the section and function, such as ``qr_codes.code_is_png``, or
+            the rule and outcome of a demand.
         rules: The ids of the rules.
-        operations: What it looks at; empty for every exchange.
-        when: What must hold of an exchange before there is anything to judge, in order.
+        operations: The operations whose exchanges it judges; empty for all.
+        when: Conditions that an exchange must meet to be judged, in the order of evaluation.
         judge: The function.
-        is_of_limits: Whether it also judges a 429, which says nothing of any other rule.
-        is_choice: Whether it judges what the rule's source leaves open, and we chose: then another
-            deployment's other behaviour is a note, whatever the rule's status.
+        is_of_limits: Whether it also judges 429 responses, which other checks skip.
+        is_choice: Whether the rule's source leaves the behaviour open: a deployment that behaves
+            otherwise gets a note, whatever the rule's status.
         is_shape: Whether it judges names, types and values, which the document in force decides:
             the interface calls the published definition the authority.
     """
@@ -95,21 +94,21 @@ class Check:
     is_shape: bool = False
 
     def concerns(self, operation: str, *, is_too_many: bool) -> bool:
-        """Tells whether the check applies to an operation, and to whether its response is a 429."""
+        """Tells whether the check applies to an operation's responses, of status 429 or others."""
         if self.operations and operation not in self.operations:
             return False
         return self.is_of_limits or not is_too_many
 
     @property
     def where(self) -> str:
-        """The condition that the fewest checks share, in words; empty where many share each."""
+        """The condition that the fewest checks share, in words; empty if many checks share all."""
         sharing = _conditions()
         telling = [it for it in reversed(self.when) if not _ANYWHERE.search(described(it))]
         rarest = min(telling, key=sharing.__getitem__, default=None)
         return "" if rarest is None or sharing[rarest] > _SHARING else described(rarest)
 
     def occasion(self, reached: int, title: Callable[[str], str] = str) -> str:
-        """Returns the exchange that was never seen, in words.
+        """Describes the exchange that the check needed and that was never seen.
 
         Args:
             reached: How many of the conditions held at once, at most.
@@ -123,24 +122,24 @@ class Check:
 
 
 UNAVAILABLE: Final = frozenset({502, 503, 504})
-"""Statuses of responses that the service did not make, or that put off the request (RFC 9110, 15.6)."""
+"""Statuses of a gateway, or of a service that is down for the moment (RFC 9110, 15.6)."""
 
 NOT_MODIFIED: Final = 304
 LENGTH_REQUIRED: Final = 411
 CONDITIONAL: Final = "conditional-reads"
-"""The rule of the responses that leave out what the client has; no other one says anything of them."""
+"""The only rule that judges 304 responses."""
 
 _MOST_CONDITIONS: Final = 2
-"""Conditions that a report names for a rule that was not checked; more hide the one that matters."""
+"""Most conditions that a report names for a rule that was not checked; more hide what matters."""
 
 _ANYWHERE: Final = re.compile(
     r"^the (response|redirect|status|exchange|list has|definition|page)\b|^HEAD is|^no fact|^the method"
     r"|\bif (any|it is there)\b|, or none at all|nothing but|every media type|not known to|, and the account known|surely valid"
 )
-"""Matches conditions that tell a request from no other: of its response, or that nearly all meet."""
+"""Matches conditions that distinguish no request: on its response, or met by nearly all."""
 
 _SHARING: Final = 4
-"""Checks that share a condition which still tells one request from others."""
+"""Most checks that may share a condition for it to distinguish a request."""
 
 CHECKS: Final[list[Check]] = []
 """Every registered check, in the order in which ``rules`` imports its sections."""
@@ -157,8 +156,8 @@ def check(
     Args:
         rules: Ids of ``rules.yaml``.
         on: The operations whose exchanges it judges; all where none is given.
-        when: What must hold before there is anything to judge; the first that does not hold ends
-            it, so what is cheap to tell comes first.
+        when: Conditions that an exchange must meet; evaluation stops at the first that fails, so
+            cheap conditions come first.
         kind: ``is_of_limits``, ``is_choice`` and ``is_shape``, as of ``Check``.
     """
 
@@ -173,7 +172,7 @@ def check(
 
 
 def demands(*on: str) -> Callable[..., None]:
-    """Returns what registers checks that want one outcome of the exchanges of some operations.
+    """Returns a function that registers checks with one expectation, on these operations.
 
     Args:
         on: The operations; all where none is given.
@@ -186,31 +185,31 @@ def demands(*on: str) -> Callable[..., None]:
         *arguments: object,
         **kind: bool,
     ) -> None:
-        """Registers a check: of an exchange that meets the conditions, the expectation is wanted.
+        """Registers a check that exchanges which meet the conditions also meet the expectation.
 
         Args:
             rule: Id of ``rules.yaml``.
-            when: As of ``check``; it tells the demands of one rule apart.
+            when: As of ``check``.
             expectation: Judges the exchange alone, such as ``expect_status``.
-            arguments: What the expectation takes beside the exchange, such as the status.
+            arguments: Further arguments of the expectation, such as the status.
             kind: ``is_of_limits``, ``is_choice`` and ``is_shape``, as of ``check``.
         """
 
         def judge(exchange: Exchange, _history: History) -> CheckResult:
             return expectation(exchange, *arguments)
 
-        same = sum(each.rules == (rule,) for each in CHECKS)
-        judge.__name__ = f"{rule}_{expectation.__name__}_{same}".replace("-", "_")
+        number = sum(each.rules == (rule,) for each in CHECKS)  # makes the name unique
+        judge.__name__ = f"{rule}_{expectation.__name__}_{number}".replace("-", "_")
         check(rule, on=on, when=when, **kind)(judge)
 
     return demand
 
 
 def checks_for(exchange: Exchange) -> tuple[Check, ...]:
-    """Returns the checks that apply to an exchange, as its operation and status tell.
+    """Returns the checks that apply to the operation and status of an exchange.
 
-    None applies where a gateway responds, or a service that is down for the moment: that says nothing
-    of the contract, and is a failure of the server already.
+    No check applies to 502, 503 and 504: they say nothing about the contract, and are reported as
+    failures of the server anyway.
     """
     if exchange.status in UNAVAILABLE or wants_length(exchange):
         return ()
@@ -221,17 +220,17 @@ def checks_for(exchange: Exchange) -> tuple[Check, ...]:
 
 
 def is_not_modified(exchange: Exchange) -> bool:
-    """Tells whether a response says that the client has the content, which HTTP defines (RFC 9110, 13)."""
+    """Tells whether a conditional request got 304 (RFC 9110, 13)."""
     return exchange.status == NOT_MODIFIED and bool(exchange.request.header("if-none-match"))
 
 
 def wants_length(exchange: Exchange) -> bool:
-    """Tells whether chunks are refused for want of a length, as a server may (RFC 9110, 15.5.12)."""
+    """Tells whether a chunked body was refused with 411, as a server may (RFC 9110, 15.5.12)."""
     is_chunked = bool(exchange.request.header("transfer-encoding"))
     return is_chunked and exchange.status == LENGTH_REQUIRED
 
 
-@lru_cache(maxsize=256)  # there are few kinds of exchanges, and each is asked of every check
+@lru_cache(maxsize=256)  # called for every exchange, with few different arguments
 def _checks_of(operation: str, *, is_too_many: bool) -> tuple[Check, ...]:
     return tuple(each for each in CHECKS if each.concerns(operation, is_too_many=is_too_many))
 
@@ -243,37 +242,37 @@ def _conditions() -> Counter[Condition]:
 
 
 def tells(words: str, holds: Condition) -> Condition:
-    """Returns a predicate as a condition, named by what it says of an exchange."""
+    """Returns a predicate as a condition that reports describe by these words."""
     holds.__doc__ = f"Tells whether {words}."
     return holds
 
 
 def unless(condition: Callable[[Exchange, History], object], words: str) -> Condition:
-    """Returns the condition that another one does not hold, named by what that says."""
+    """Returns the negation of a condition, which reports describe by these words."""
     return tells(words, lambda it, history: not condition(it, history))
 
 
 def found(find: Callable[[Exchange, History], object], words: str) -> Condition:
-    """Returns the condition that something is found, which ``proven`` takes for granted.
+    """Returns the condition that a search finds something; the check then uses ``proven``.
 
     Args:
-        find: Returns what is found; None if nothing is.
-        words: What that says of an exchange.
+        find: The search; returns None if it finds nothing.
+        words: Description of the condition in reports.
     """
     return tells(words, lambda it, history: find(it, history) is not None)
 
 
 def described(condition: Condition) -> str:
-    """Returns what a condition says of an exchange: its docstring tells whether."""
+    """Returns the description of a condition: its docstring without "Tells whether"."""
     text = (condition.__doc__ or condition.__name__).partition("\n")[0]
     return text.removeprefix("Tells whether ").rstrip(".")
 
 
 def proven(value: Value | None) -> Value:
-    """Returns a value that a condition has shown to be there.
+    """Returns a value that a condition of the check has shown not to be None.
 
     Raises:
-        LookupError: It is not there: the check lacks that condition.
+        LookupError: The value is None, so the check lacks that condition.
     """
     if value is None:
         msg = "a value is missing that a condition of the check must prove"
@@ -282,17 +281,17 @@ def proven(value: Value | None) -> Value:
 
 
 class InternalError(NamedTuple):
-    """A check that could not cope with a response: a mistake of this program, not a finding."""
+    """An exception in a check: a defect of this program, not a finding."""
 
     rules: tuple[str, ...]
     reason: str
 
 
 class Unmet(NamedTuple):
-    """A check that had nothing to judge.
+    """A check that gave no result, because a condition did not hold.
 
     Attributes:
-        check: Which one.
+        check: The check.
         reached: How many of its conditions held before the first that did not.
     """
 
@@ -303,12 +302,12 @@ class Unmet(NamedTuple):
 def check_results(
     exchange: Exchange, history: History, rules: KeysView[str] | None = None
 ) -> Iterator[tuple[str, CheckResult] | Unmet | InternalError]:
-    """Yields each check result of an exchange with its rule, and the checks it gave nothing to.
+    """Yields each check result of an exchange with its rule, and the checks that gave no result.
 
     Args:
         exchange: The exchange to judge.
         history: The exchanges before it.
-        rules: Ids of the rules to judge, whose checks alone are asked; None for all.
+        rules: Ids of the rules to judge; None for all.
     """
     known: dict[Condition, bool] = {}
     for registered in checks_for(exchange):
@@ -328,13 +327,13 @@ def judged(
     history: History,
     known: dict[Condition, bool] | None = None,
 ) -> CheckResult | Unmet | InternalError:
-    """Returns what a check says of an exchange, or why it says nothing.
+    """Returns a check's result for an exchange, or why it gives none.
 
     Args:
         registered: The check.
         exchange: The exchange to judge.
         history: The exchanges before it.
-        known: Which conditions hold of this exchange, as checks share them; completed here.
+        known: Cache of the conditions' values for this exchange, shared by its checks.
     """
     known = {} if known is None else known
     try:
@@ -347,17 +346,17 @@ def judged(
         result = registered.judge(exchange, history)
     except (ValueError, TypeError, AttributeError, LookupError) as error:
         return InternalError(registered.rules, f"{type(error).__name__}: {error}")
-    known_of = (registered.is_choice, registered.is_shape, "" if result.holds else registered.where)
-    if (result.is_choice, result.is_shape, result.where) == known_of:
+    declared = (registered.is_choice, registered.is_shape, "" if result.holds else registered.where)
+    if (result.is_choice, result.is_shape, result.where) == declared:
         return result
-    is_choice, is_shape, where = known_of
+    is_choice, is_shape, where = declared
     return result._replace(is_choice=is_choice, is_shape=is_shape, where=where)
 
 
 def expect(
     condition: object, expected: str, actual: object = "", *evidence: Exchange | None
 ) -> CheckResult:
-    """Returns the result that a condition gives."""
+    """Returns a check result that holds if a condition is true."""
     seen = tuple(exchange for exchange in evidence if exchange is not None)
     return CheckResult(bool(condition), expected, as_text(actual)[:SHOWN], seen)
 
@@ -365,7 +364,7 @@ def expect(
 def expect_equal(
     actual: object, expected: object, what: str, *evidence: Exchange | None
 ) -> CheckResult:
-    """Returns the result that a value must equal another."""
+    """Returns a check result that holds if two values are equal."""
     return expect(
         actual == expected,
         f"{what} is {as_json(expected)}"[:SHOWN],
@@ -375,7 +374,7 @@ def expect_equal(
 
 
 def expect_status(exchange: Exchange, *wanted: int) -> CheckResult:
-    """Returns the result that the status must be one of these."""
+    """Returns a check result that holds if the status is one of these."""
     words = " or ".join(str(number) for number in wanted)
     result = expect(exchange.status in wanted, f"status {words}", f"status {exchange.status}")
     is_form = exchange.response.is_refusal and min(wanted) >= REFUSAL
@@ -383,13 +382,13 @@ def expect_status(exchange: Exchange, *wanted: int) -> CheckResult:
 
 
 def expect_refused(exchange: Exchange) -> CheckResult:
-    """Returns the result that the request must be refused, with any status of refusal."""
+    """Returns a check result that holds if the request was refused, with any 4XX status."""
     result = expect(exchange.response.is_refusal, "a refusal, 4XX", f"status {exchange.status}")
     return result._replace(is_of_status=True)
 
 
 def expect_accepted(exchange: Exchange) -> CheckResult:
-    """Returns the result that the request must succeed."""
+    """Returns a check result that holds if the request succeeded."""
     result = expect(exchange.response.is_success, "success, 2XX", f"status {exchange.status}")
     return result._replace(is_of_status=True)
 
@@ -399,14 +398,14 @@ _MESSAGES: Final = ("detail", "message", "error", "title", "description", "msg")
 
 
 def message_of(exchange: Exchange) -> str:
-    """Returns the beginning of what a response says of its status, if it is JSON; empty otherwise."""
+    """Returns the start of the error message in a JSON response; empty if there is none."""
     messages = (exchange.json_object.get(name) for name in _MESSAGES)
     message = next((text for text in messages if isinstance(text, str)), "")
     return shorten(message, MESSAGE_SHOWN, placeholder="…")
 
 
-# The conditions of several sections. The report of a rule that was not checked names the condition
-# that never held by its docstring.
+# Conditions that several sections share. Reports quote their docstrings: for a rule that was not
+# checked, they name the condition that never held.
 
 TOKENS = frozenset({"oauth", "api_key"})
 """Kinds of credentials that a deployment accepts."""

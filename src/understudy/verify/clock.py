@@ -37,7 +37,7 @@ class Time:
 
     Attributes:
         now: Returns the time as an aware datetime.
-        wait: Lets a span pass, by sleeping or by moving a mock's clock.
+        wait: Waits for a span, by sleeping or by moving a mock's clock.
         advance: Moves the clock at once; None where it cannot be moved.
         mock: The mock's clock, which can be restored; None if there is nothing to restore.
     """
@@ -49,12 +49,12 @@ class Time:
 
 
 def machine_time() -> datetime:
-    """Returns the machine's time; written here too, as the judge shares no behaviour with the mock."""
+    """Returns the machine's time, without the mock's own clock: verify shares no code with it."""
     return datetime.now(UTC)  # noqa: TID251 - the one place of the judge that may
 
 
 def machine_clock() -> Time:
-    """Returns the machine's time, which passes by waiting."""
+    """Returns the machine's time, where waiting means sleeping."""
 
     def wait(span: timedelta) -> None:
         threading.Event().wait(max(0.0, span.total_seconds()))
@@ -66,7 +66,7 @@ def machine_clock() -> Time:
 # gateway. Nothing is called before the run reads the time, so ``--plan`` sends nothing.
 
 TOLERANCE = timedelta(seconds=2)
-"""Difference between two clocks at which a clock still counts as restored."""
+"""Largest difference to the expected time at which the clock is regarded as restored."""
 
 
 class Reading(msgspec.Struct, frozen=True):
@@ -77,18 +77,18 @@ class Reading(msgspec.Struct, frozen=True):
 
 
 class MockClock:
-    """A mock's clock, moved by its admin API.
+    """Reads, moves and restores a mock's clock through the admin API.
 
     Args:
         target: The mock; its admin API is beside the resource API.
-        stood: The state before an earlier run moved the clock; None where none did.
+        original: The state before an earlier run moved the clock; None where none did.
     """
 
-    def __init__(self, target: Target, stood: ClockState | None = None) -> None:
+    def __init__(self, target: Target, original: ClockState | None = None) -> None:
         self._site = target.base_url.rstrip("/").rpartition("/")[0]
         self._token = target.credentials.admin_token
-        self._earlier = stood
-        self._is_moved = stood is not None
+        self._earlier = original
+        self._is_moved = original is not None
 
     @property
     def time(self) -> Time:
@@ -99,7 +99,7 @@ class MockClock:
         """Returns the mock's time, calculated from the last reading.
 
         Raises:
-            StartupError: There is no clock that can be moved.
+            StartupError: No mock with a clock responds there.
         """
         return self._expected(self._last)
 
@@ -109,7 +109,7 @@ class MockClock:
         Raises:
             NotPermitted: The mock no longer responds, or refuses.
         """
-        self.stood  # noqa: B018 - the state is read before the clock is moved
+        self.original  # noqa: B018 - the state is read before the clock is moved
         self._is_moved = True
         seconds = {"seconds": span.total_seconds()}
         try:
@@ -118,39 +118,40 @@ class MockClock:
             msg = f"the mock's clock cannot be moved: {error}"
             raise NotPermitted(msg) from error
 
-    def resume(self, stood: ClockState) -> None:
-        """Takes the state before an earlier run for the one to restore."""
-        self._earlier, self._is_moved = stood, True
-        self.__dict__.pop("stood", None)
+    def resume(self, original: ClockState) -> None:
+        """Chooses the state before an earlier run as the one to restore."""
+        self._earlier, self._is_moved = original, True
+        self.__dict__.pop("original", None)  # clears the cached property
 
     def put_back(self) -> list[str]:
-        """Sets the clock to what it would show had it not been moved, and verifies it.
+        """Sets the clock to the time that it would show without the moves, and verifies it.
 
         Returns:
             One line if it could not be restored, else none.
         """
         if not self._is_moved:
             return []
-        stood = self.stood
-        wanted = self._expected(stood)
+        original = self.original
+        wanted = self._expected(original)
         try:
-            if stood.rate == 1 and abs(stood.now - stood.at) <= TOLERANCE:
+            if original.rate == 1 and abs(original.now - original.at) <= TOLERANCE:
                 self._read("DELETE", "/clock")
             else:
-                body = {"now": wanted.isoformat(), "rate": stood.rate}
+                body = {"now": wanted.isoformat(), "rate": original.rate}
                 self._read("PUT", "/clock", json=body)
             self._last = self._read("GET", "/clock")
         except StartupError as error:
             return [f"the clock: {error}"]
-        if self._last.rate == stood.rate and abs(self.now() - self._expected(stood)) <= TOLERANCE:
+        difference = abs(self.now() - self._expected(original))
+        if self._last.rate == original.rate and difference <= TOLERANCE:
             return []
         return [
             f"the clock: it shows {self.now().isoformat()} and should show {wanted.isoformat()}"
         ]
 
     @cached_property
-    def stood(self) -> ClockState:
-        """The state before the first move."""
+    def original(self) -> ClockState:
+        """The state before the first move, which ``put_back`` restores."""
         return self._earlier or self._last
 
     @cached_property

@@ -1,7 +1,7 @@
-"""Writes the credential of a request where the document takes it, and finds it there again.
+"""Writes credentials into requests where the document declares them, and reads them from there.
 
-Inside a run a credential is a token, whatever it is on the wire: a bearer token, an API key in a header,
-in the query or in a cookie, or a name and a password of HTTP Basic.
+A run handles every credential as one string, a token. In a request it can be a bearer token, an API
+key in a header, in the query or in a cookie, or a name and a password of HTTP Basic.
 """
 
 import binascii
@@ -26,34 +26,35 @@ class CredentialPlaces:
     """The places of credentials in the requests of one document.
 
     Attributes:
-        schemes: Its security schemes; where there are none, every credential is a bearer token.
+        schemes: Its security schemes; if it has none, every credential is a bearer token.
     """
 
     schemes: Mapping[str, Any] = field(default_factory=dict)
 
     def of(self, operation: Operation | None) -> tuple[Credential, ...]:
-        """Returns the places that an operation takes a credential in."""
+        """Returns the places where an operation takes a credential."""
         declared = () if operation is None else first_of(operation, self._as_sent)
         return declared or (BEARER,)
 
     @cached_property
     def _as_sent(self) -> dict[str, Any]:
-        """The schemes, of which a key in ``Authorization`` that is said to be a bearer token is one."""
+        """The schemes, with a bearer scheme for an API key that is described as a bearer token."""
         return {name: BEARER_SCHEME if _is_bearer(it) else it for name, it in self.schemes.items()}
 
     def headers(self, token: str) -> dict[str, str]:
-        """Returns a credential in each header that some operation takes it in."""
+        """Returns every header in which some operation takes a credential, with this credential."""
         headers = {}
+        # bearer last, so that it replaces other schemes of the same header
         declared = sorted(credentials_of(self._as_sent.values()), key=lambda it: it == BEARER)
         for place in declared or (BEARER,):
             if place.location == "header":
-                # Schemathesis compares names by their letters.
+                # Schemathesis compares header names case-sensitively.
                 name = "Authorization" if place.scheme else place.name
                 headers[name] = _with(Request("GET", "/"), place, token).headers[0][1]
         return headers
 
     def written(self, request: Request, operation: Operation | None, token: str) -> Request:
-        """Returns a request with a credential."""
+        """Returns a request with a credential in the places that the operation declares."""
         for place in self.of(operation):
             request = _with(request, place, token)
         return request
@@ -99,7 +100,7 @@ def _found(request: Request, place: Credential) -> str | None:
     if place.location == "cookie":
         return _cookies(request).get(place.name)
     text = request.header(place.name.lower())
-    if place.scheme != "basic":  # a bearer token is read with its scheme alone
+    if place.scheme != "basic":  # ``Request.token`` reads bearer tokens
         return None if place.scheme else text or None
     try:
         return b64decode(text.partition(" ")[2], validate=True).decode() or None

@@ -32,7 +32,7 @@ MOVABLE_PAUSE: Final = timedelta(hours=2)
 
 
 def never() -> bool:
-    """Returns False: the run has all the time it wants."""
+    """Returns False: the run has no time limit."""
     return False
 
 
@@ -41,7 +41,7 @@ class Allowance:
     """The requests and the time that a run may use.
 
     Attributes:
-        requests: Requests in total; None for no limit but the hour's.
+        requests: Requests in total; None for no limit but the hourly one.
         is_over: Returns True once the run's time is used up, by the machine's clock: the
             deployment's can be moved.
         pause: The longest pause for an hourly limit.
@@ -73,12 +73,12 @@ class Deployment:
     Attributes:
         target: Its addresses, credentials and known people, and what is permitted there.
         transport: Sends requests to it.
-        time: Its clock, and what can be done about it.
-        allowance: What a run may use.
-        wording: Translates into its words and back; None where it uses the interface's.
+        time: Its clock, and how to wait or to move it.
+        allowance: The requests and the time that a run may use.
+        wording: Translates into its vocabulary and back; None if it uses the interface's.
         document: The OpenAPI document of its resource API; None for the bundled one, or for the one
             that the deployment publishes.
-        journal: File that a cleanup after a kill reads; None if nothing survives this process.
+        journal: File of the changes to undo if the process is killed; None to keep none.
         target_file: The file that the target was read from; None without one.
         ledger: File that keeps the count of the hour's requests over runs; None to count in memory.
         shared_ledger: URL of the store that keeps this count for runs of several machines.
@@ -112,20 +112,20 @@ class Deployment:
 
 
 def deployment_of(
-    target: Target, target_file: Path | None = None, stood: ClockState | None = None
+    target: Target, target_file: Path | None = None, original: ClockState | None = None
 ) -> Deployment:
     """Returns the deployment that a target describes; nothing is sent to it yet.
 
     Args:
         target: The target.
-        target_file: Where the target was read from; its journal and ledger lie beside it.
-        stood: The clock's state before an earlier run moved it; None if no run did.
+        target_file: The file that the target was read from; its journal and ledger lie beside it.
+        original: The clock's state before an earlier run moved it; None if no run did.
 
     Raises:
         StartupError: The target's document cannot be read.
     """
-    if target.permit.clock or stood is not None:
-        time, allowance = MockClock(target, stood=stood).time, Allowance(pause=MOVABLE_PAUSE)
+    if target.permit.clock or original is not None:
+        time, allowance = MockClock(target, original=original).time, Allowance(pause=MOVABLE_PAUSE)
     else:
         interval = timedelta(0) if is_loopback(target.base_url) else POLITE_INTERVAL
         time, allowance = machine_clock(), Allowance(interval=interval)
@@ -148,7 +148,7 @@ def named_document(target: Target) -> Document | None:
     """Returns the document that a target names as a file.
 
     Raises:
-        StartupError: It cannot be read.
+        StartupError: The file cannot be read.
     """
     if target.document is None or target.document == PUBLISHED:
         return None
@@ -156,11 +156,11 @@ def named_document(target: Target) -> Document | None:
 
 
 def wording_of(target: Target, document: Document | None) -> Wording | None:
-    """Returns what translates into the words of a target; None where they are the interface's.
+    """Returns the translation into a target's vocabulary; None if it uses the interface's.
 
     Args:
         target: The target.
-        document: The document in force, whose scopes it has; None for the bundled one.
+        document: The document in force, whose scopes are added; None for the bundled one.
 
     Raises:
         StartupError: The vocabulary cannot be read.
@@ -174,7 +174,7 @@ def wording_of(target: Target, document: Document | None) -> Wording | None:
 
 
 def ledger_of(deployment: Deployment) -> RequestLedger:
-    """Opens the count of the hour's requests, which is closed at the end of the run.
+    """Opens the ledger of the hour's requests; the caller closes it at the end of the run.
 
     Raises:
         StartupError: The file cannot be used, or the store not reached.
@@ -194,7 +194,7 @@ def _is_in_store(target: Target, time: Time) -> bool:
 
 def _ledger(target: Target, target_file: Path | None, time: Time) -> Path | None:
     if time.advance is not None or _is_in_store(target, time):
-        return None  # hours of a clock that is moved are not those that a file keeps
+        return None  # the hours of a moved clock do not match those of earlier entries
     if target.ledger is not None:
         return Path(target.ledger)
     return target_file and target_file.with_suffix(".ledger")

@@ -1,7 +1,7 @@
-"""The document in force says what fits: two independent validators judge responses, one judges inputs.
+"""Validates responses by two independent validators, and requests by one, by the document in force.
 
-One validator uses jsonschema-rs, the other is openapi-core. Where they differ, one of them is wrong,
-and that is not a finding about the deployment.
+One validator uses jsonschema-rs, the other is openapi-core. If they disagree, one of them has a
+defect, so that the disagreement is not a finding about the deployment.
 """
 
 import re
@@ -45,13 +45,13 @@ from understudy.openapi.schemas import ALL, Schemas
 from understudy.openapi.validators import SchemaError
 
 # openapi-core by itself makes the validators of a schema, looks for the path of a request and follows
-# every reference anew for every response, which is two thirds of its time, so all three are kept.
+# every reference anew for every response, which is two thirds of its time, so all three are cached.
 
 URLS = 1024
-"""URLs whose operation is kept; those of one run that are requested again are among them."""
+"""URLs whose operations are cached: more than a run requests repeatedly."""
 
 PLACES = 4096
-"""Places of the document that are kept; a run asks for some hundreds, thousands of times each."""
+"""Resolved references that are cached; a run follows some hundreds, thousands of times each."""
 
 
 class OpenApiCoreValidator:
@@ -63,7 +63,7 @@ class OpenApiCoreValidator:
 
     def __init__(self, raw: Mapping[str, Any]) -> None:
         spec = SchemaPath.from_dict(dict(raw), resolved_cache_maxsize=PLACES)
-        # the loader has mended the document; where it is still not valid, that is no reason not to judge
+        # the loader has repaired the document; a defect that is left must not end the run
         openapi = OpenAPI(spec, Config(spec_validator_cls=None))  # type: ignore[arg-type]  # as its documentation has it
         validator_class: Any = openapi.response_validator_cls
         casters = validator_class.schema_casters_factory
@@ -87,7 +87,7 @@ class OpenApiCoreValidator:
 
 
 class _Validators(SchemaValidatorsFactory):
-    """Keeps the validators of schemas, by the schema's place in the document.
+    """Caches the validators of schemas, by the schema's place in the document.
 
     Args:
         factory: The factory of the document's version; its other arguments are the same in every call.
@@ -106,7 +106,7 @@ class _Validators(SchemaValidatorsFactory):
 
 
 class _PathFinder(APICallPathFinder):
-    """Keeps the operations of URLs."""
+    """Caches the operations of URLs."""
 
     def __init__(self, spec: SchemaPath, base_url: str | None = None) -> None:
         super().__init__(spec, base_url)
@@ -122,7 +122,7 @@ class _PathFinder(APICallPathFinder):
 
 
 class _Request:
-    """A request as openapi-core reads it."""
+    """Adapts a request to the protocol of openapi-core."""
 
     def __init__(self, request: Request) -> None:
         parts = urlsplit(request.url)
@@ -137,7 +137,7 @@ class _Request:
 
 
 class _Response:
-    """A response as openapi-core reads it."""
+    """Adapts a response to the protocol of openapi-core."""
 
     def __init__(self, response: Response) -> None:
         self.data = response.body
@@ -147,11 +147,11 @@ class _Response:
 
 
 _NUMBER = re.compile(r"-?[0-9]{1,100}(\.[0-9]{1,100})?([eE][-+]?[0-9]{1,3})?", re.ASCII)
+"""Matches numbers, with bounds since ``int`` raises an error on thousands of digits."""
 _FRACTION = re.compile(r"[.eE]")
 
-
 UNDECLARED: Final = "is not in the document"
-"""Ends the error of a status or of a media type that a document leaves out."""
+"""End of the error for a status or a media type that the document does not declare."""
 
 
 class DocumentErrors(NamedTuple):
@@ -174,7 +174,7 @@ class DocumentValidator:
         base_url: The base URL of its operations.
 
     Attributes:
-        is_cross_checked: False to ask openapi-core nothing, and to take it to agree.
+        is_cross_checked: False to skip openapi-core, as if it agreed.
     """
 
     def __init__(self, document: Document, base_url: str) -> None:
@@ -190,7 +190,7 @@ class DocumentValidator:
         return OpenApiCoreValidator({**self._document.raw, "servers": [{"url": self._base_url}]})
 
     def judge(self, exchange: Exchange, operation: Operation) -> DocumentErrors:
-        """Returns the errors that both find in a response."""
+        """Returns the errors that both validators find in a response."""
         if _is_undeclared(exchange, operation):
             return DocumentErrors("", "")
         key = _key_of(exchange)
@@ -256,14 +256,14 @@ class DocumentValidator:
         return ""
 
     def body_errors(self, exchange: Exchange, operation: Operation) -> Iterator[SchemaError]:
-        """Yields all that the schema of a response says against its JSON body."""
+        """Yields every schema error of a response's JSON body."""
         response = operation.response(exchange.status)
         media = _media_of(exchange, response) if response is not None else None
         if media is not None and media.schema is not None and exchange.body is not NO_JSON:
             yield from self._schemas.validator(media.schema).iter_errors(exchange.body)
 
     def _header_error(self, exchange: Exchange, response: DeclaredResponse) -> str:
-        headers = dict(reversed(exchange.response.headers))  # the first of a repeated one
+        headers = dict(reversed(exchange.response.headers))  # of a repeated header the first wins
         for header in response.headers:
             text = headers.get(header.name.lower())
             if text is None and header.required:
@@ -281,28 +281,28 @@ class DocumentValidator:
         except OpenAPIError as error:
             causes = getattr(error.__cause__, "schema_errors", None) or [error.__cause__ or error]
             return f"{type(error).__name__}: {_text(next(iter(causes)))}"[:300]
-        except Exception as error:
+        except Exception as error:  # a defect of openapi-core is reported as a disagreement
             return f"{type(error).__name__}: {_text(error)}"[:300]
         return ""
 
 
 _LARGE: Final = 4 * 1024 * 1024
-"""Bytes of a body that openapi-core does not judge: its errors are texts of the whole."""
+"""Bytes of a body above which openapi-core is skipped: its errors quote the whole body."""
 
 
 def _is_undeclared(exchange: Exchange, operation: Operation) -> bool:
-    """Tells whether the document says nothing of a response."""
+    """Tells whether the document declares no responses that this one could match."""
     return exchange.request.method == "HEAD" or not operation.responses
 
 
 def _media_of(exchange: Exchange, response: DeclaredResponse) -> MediaType | None:
-    """Returns the declared body that a response has, by its media type or a range such as ``*/*``."""
+    """Returns the declared content for a response's media type, also by a range such as ``*/*``."""
     name = declared_for(exchange.response.media_type, response.content)
     return None if name is None else response.content[name]
 
 
 _LONGEST = 200
-"""Characters of an error, which begins with the value and ends with what is wrong with it."""
+"""Most characters of an error: its middle is cut, as it starts with the value and ends with why."""
 
 
 def _shortened(message: str) -> str:
@@ -319,7 +319,7 @@ def _text(error: object) -> str:
 
 
 def typed_text(text: str, types: frozenset[str]) -> Any:
-    """Returns a header's value as the most specific of these JSON types that it fits."""
+    """Returns a header or parameter as the most specific of these JSON types that it fits."""
     if "array" in types:
         return [part.strip() for part in text.split(",")] if text else []
     if types & {"integer", "number"} and _NUMBER.fullmatch(text):
@@ -330,7 +330,7 @@ def typed_text(text: str, types: frozenset[str]) -> Any:
 
 
 def _key_of(exchange: Exchange) -> object:
-    """Returns what the errors depend on, so that a thousand equal responses are judged once."""
+    """Returns the key of a response's cached errors; numbers in headers are equal, as of limits."""
     headers = [
         (n, "0" if t.isdecimal() else t) for n, t in exchange.response.headers if n != "date"
     ]
@@ -422,11 +422,11 @@ def _whole(value: Any) -> int | None:
 
 
 COMPOSED = frozenset({"array", "object"})
-"""Types of parameters whose texts are written in a style of their own; they are not judged."""
+"""Types of parameters that a ``style`` serializes, which are not judged."""
 
 
 class DeclaredRequests:
-    """The requests that a deployment's own document allows.
+    """Judges requests by a document.
 
     Args:
         document: The document in force.
@@ -440,11 +440,11 @@ class DeclaredRequests:
         self._operations = keyed(operations(document))
 
     def operation(self, key: str) -> Operation | None:
-        """Returns an operation by the name that rules call it by."""
+        """Returns an operation by the name that rules use."""
         return self._operations.get(key)
 
     def members(self, operation: Operation) -> frozenset[str]:
-        """Returns the members that the document names of an operation's JSON body."""
+        """Returns the members that the document declares in an operation's JSON body."""
         schema = _body_schema(operation, JSON)
         return frozenset() if schema is None else frozenset(self.schemas.members(schema, ALL))
 
@@ -476,25 +476,25 @@ class DeclaredRequests:
 
 
 class Departures:
-    """Tells where the document in force departs from the interface's own, and so decides.
+    """Compares the document in force with the bundled one; where they differ, the former decides.
 
-    Prose speaks of the operations as the interface describes them, which names the published
-    definition as the authority (interface, The published definition).
+    Rules from prose describe the operations of the bundled document, but the interface names the
+    published definition as the authority (interface, The published definition).
 
     Args:
         document: The document in force.
-        own: The bundled one.
+        own: The bundled document.
     """
 
     def __init__(self, document: Document, own: Document) -> None:
         self._declared, self._own = DeclaredRequests(document), DeclaredRequests(own)
 
     def has(self, exchange: Exchange, *, is_of_status: bool = False) -> bool:
-        """Tells whether the document in force has the request or the response otherwise.
+        """Tells whether the documents differ on a request or on its response.
 
         Args:
             exchange: The exchange.
-            is_of_status: True to ask for the status alone, and not for the form of the response.
+            is_of_status: True to compare the status, and not the form of the response.
         """
         declared = self._declared.operation(exchange.operation)
         own = self._own.operation(exchange.operation)
@@ -509,7 +509,7 @@ class Departures:
         return self._is_unlike(exchange, own)
 
     def _lacks_inputs(self, exchange: Exchange, declared: Operation, own: Operation) -> bool:
-        """Tells whether a request has an input of the interface's that the document does not name."""
+        """Tells whether a request has an input that only the bundled document declares."""
         sent = {name for name, _ in exchange.request.pairs}
         if sent & (_query_names(own) - _query_names(declared)):
             return True
@@ -518,7 +518,7 @@ class Departures:
         return bool(known) and isinstance(body, dict) and not members.isdisjoint(body)
 
     def _is_unlike(self, exchange: Exchange, own: Operation) -> bool:
-        """Tells whether the interface has no such status, media type or form of a body."""
+        """Tells whether the bundled document lacks the response's status, media type or members."""
         response = own.response(exchange.status)
         if response is None:
             return True
@@ -531,7 +531,7 @@ class Departures:
 
 
 def _usual(operation: Operation) -> str:
-    """Returns the status of a success; those of other options stand behind it."""
+    """Returns the usual status of a success, which documents declare before other 2XX statuses."""
     return next((status for status in operation.responses if status.startswith("2")), "")
 
 

@@ -43,24 +43,24 @@ from understudy.verify.readings import binds, contradictions
 from understudy.verify.value_texts import as_json
 
 # The steps of a finding. A check names the exchanges that it compares, but its conditions read more
-# of the history. What they rest on is found by judging again: without an exchange that matters, the
-# finding is not seen.
+# of the history. The others are found by judging again: without an exchange that matters, the rule
+# is not broken.
 
 
 def showing(
     rule: str, exchange: Exchange, evidence: Iterable[Exchange], history: History
 ) -> tuple[Exchange, ...]:
-    """Returns the evidence of a broken rule, with the fewest earlier exchanges that it lacks.
+    """Returns the evidence of a broken rule and the fewest other exchanges that reproduce it.
 
     Args:
         rule: The rule's id.
         exchange: The decisive exchange.
         evidence: The exchanges that the check names.
-        history: What was exchanged before.
+        history: The exchanges before it.
 
     Returns:
-        The steps in order, the decisive one last; just the evidence where no check of the rule
-        finds it in the whole history either, as where a scenario's model differs.
+        The steps in order, the decisive one last; just the evidence if no check finds the rule
+        broken in the whole history either, such as after a difference from a scenario's model.
     """
 
     def complete(more: Iterable[Exchange]) -> tuple[Exchange, ...]:
@@ -82,7 +82,7 @@ def showing(
 
 
 def is_shown(rule: str, steps: Sequence[Exchange], history: History) -> bool:
-    """Tells whether the last of some exchanges breaks a rule, for a judge that sees no others.
+    """Tells whether the last of these exchanges breaks a rule when the others are its history.
 
     Args:
         rule: The rule's id.
@@ -113,6 +113,7 @@ _DASHBOARD: Final = "the interface gives the developer dashboard no URL to send 
 
 _BY_FACTS: Final = "understudy learn tries the number, and verify --facts judges by it"
 
+# Rules that verify cannot judge, with the reason that reports give.
 UNJUDGED: Final[Mapping[str, str]] = {
     "application-has-id-and-secret": _DASHBOARD,
     "dashboard-redirect-urls": _DASHBOARD,
@@ -153,8 +154,8 @@ class RuleRecord:
     """The check results of one rule so far.
 
     Attributes:
-        checks: How many there are.
-        binding: How many of them bind the target, because no assumption of understudy is judged.
+        checks: Number of results.
+        binding: Number of results that bind the target, as they judge no assumption of understudy.
         exchanges: The first few exchanges that were judged.
         findings: Findings and notes.
     """
@@ -173,15 +174,15 @@ class Evaluator:
         rules: The catalogue, or the part of it that the run is limited to.
         history: The exchanges so far.
         routes: The operations of the documents, by name and path.
-        documents: A judge for each site's document.
+        documents: The validator of each site's document.
         is_held_to_assumptions: Whether an assumption that fails is a finding.
         records: The check results of each rule so far, by its id.
         internal_errors: Failures of checks and of other parts of verify.
         differences: Responses that the two document validators judge differently.
-        departures: Where a document other than the bundled one is in force, in what it is
-            otherwise, and so decides; None under the bundled one.
+        departures: Differences of another document in force; None under the bundled document.
         is_foreign: Whether the document in force describes another service than the interface's.
-        broken: The rules that the last exchange breaks, with the results, known or not.
+        coverage: The operations and statuses that the exchanges cover.
+        broken: The rules that the last exchange breaks, with the results, also if reported before.
     """
 
     rules: dict[str, Rule]
@@ -200,7 +201,7 @@ class Evaluator:
     _places: dict[tuple[object, ...], tuple[str, int]] = field(default_factory=dict)
 
     def evaluate(self, exchange: Exchange) -> list[Finding]:
-        """Judges an exchange, remembers it, and returns the findings that are new."""
+        """Judges an exchange, adds it to the history, and returns the findings that are new."""
         new = []
         self.broken.clear()
         for checked in check_results(exchange, self.history, self.rules.keys()):
@@ -225,7 +226,7 @@ class Evaluator:
     def results(
         self, exchange: Exchange, history: History, rules: Collection[str]
     ) -> Iterator[tuple[Rule, CheckResult]]:
-        """Yields what checks, facts and the document say of an exchange, and remembers nothing.
+        """Yields the results of checks, facts and the document without recording them.
 
         Args:
             exchange: The exchange.
@@ -250,17 +251,17 @@ class Evaluator:
         return self.judge(ANSWERS.id, result, exchange)
 
     def generated(self, exchange: Exchange, actual: str | None) -> list[Finding]:
-        """Records the failure that a generator's checks report, or None where they pass.
+        """Records the failure that Schemathesis' checks report, or None if they pass.
 
-        With which status a request is refused that the schemas allow, such as one for an avatar that
-        does not exist, the interface leaves open: our document chose.
+        A request that the schemas allow may still be refused, such as one for an avatar that does
+        not exist. The interface leaves the status open, so that a refusal is only a note.
         """
         result = expect(actual is None, "what the document says of such a request", actual or "")
         is_choice = exchange.response.is_refusal and "positive_data_acceptance" in (actual or "")
         return self.judge(GENERATED.id, result._replace(is_choice=is_choice), exchange)
 
     def judge(self, rule: str, result: CheckResult, exchange: Exchange) -> list[Finding]:
-        """Records a result that no check gave; returns the finding if it is new."""
+        """Records a result that does not come from a check; returns the finding if it is new."""
         return self._note(self.rules[rule], result, exchange) if rule in self.rules else []
 
     def disagree(self, rule: str, exchange: Exchange, expected: str, actual: str) -> list[Finding]:
@@ -299,7 +300,7 @@ class Evaluator:
         """Returns how each rule ended.
 
         Args:
-            reasons: Rule to why no probe of it could run.
+            reasons: By rule, why none of its probes could run.
             checkable: Rules that the target would allow to check.
         """
         could = set(checkable)
@@ -311,8 +312,8 @@ class Evaluator:
             why = UNJUDGED.get(rule.id) or reasons.get(rule.id) or NO_OCCASION.get(rule.id)
             why = why or self._lacking(rule.id)
             return RuleOutcome(rule, "not_checked", why, could_be=rule.id in could)
-        failed = [each for each in record.findings if not each.is_note]
-        noted = [each.actual for each in record.findings if each.is_note]
+        failed = [finding for finding in record.findings if not finding.is_note]
+        noted = [finding.actual for finding in record.findings if finding.is_note]
         if noted and not failed and not record.binding:
             why = f"{self._excuse(rule)}: {noted[0]}"
             return RuleOutcome(rule, "not_checked", why, record.checks, tuple(record.exchanges))
@@ -323,7 +324,7 @@ class Evaluator:
     def _note(
         self, rule: Rule, result: CheckResult, exchange: Exchange, cause: str = ""
     ) -> list[Finding]:
-        """Records a result; a cause, if one is named, is one finding for all operations."""
+        """Records a result; failures of one cause are one finding for all operations."""
         record = self.records.setdefault(rule.id, RuleRecord())
         is_open = self.is_open(rule, result, exchange)
         record.checks += 1
@@ -376,7 +377,7 @@ class Evaluator:
         return "assumed by understudy, and this deployment differs"
 
     def is_open(self, rule: Rule, result: CheckResult, exchange: Exchange) -> bool:
-        """Tells whether the target need not meet a result: it is assumed, or the target accepts it."""
+        """Tells whether a failure is only a note: it is assumed, or the target accepts it."""
         target = self.history.target
         if rule.id in target.accept_as_stated:
             return rule.id in target.accept
@@ -395,7 +396,7 @@ class Evaluator:
         return binds(self.facts[rule.id], rule, result)
 
     def _is_decided_by_document(self, result: CheckResult, exchange: Exchange) -> bool:
-        """Tells whether the document in force allows a response and has it otherwise than the interface."""
+        """Tells whether the document in force allows the response, and the bundled one does not."""
         operation = self.routes.operation(exchange.operation)
         validator = self.documents.get(exchange.site)
         if operation is None or validator is None or self.departures is None:
@@ -410,10 +411,10 @@ class Evaluator:
         )
 
     def _leaves_out(self, operation: Operation, exchange: Exchange, error: str) -> bool:
-        """Tells whether an error is one that a note says once of all operations.
+        """Tells whether an error is only an omission of the document, noted once per run.
 
-        Many documents leave refusals out, or write nothing but them. A newer one of the interface
-        leaves out a status at most: the media type of what it names is its own.
+        Many documents omit refusals, or declare nothing else. A newer document of the interface may
+        omit the status of a refusal, but the media types that it declares are binding.
         """
         is_refusal = exchange.response.is_refusal
         if self.is_foreign:
@@ -423,21 +424,21 @@ class Evaluator:
         return is_of_status and is_refusal and self.departures is not None
 
     def _is_by_our_document(self, rule: Rule, exchange: Exchange) -> bool:
-        """Tells whether the bundled document judges the response, as none is published for it."""
+        """Tells whether only the bundled document describes the response: none is published."""
         return rule.id == DOCUMENT.id and exchange.site == "authorization"
 
     def _wait(self, unmet: Unmet) -> None:
-        """Remembers the check that met most of its conditions, and could not judge a rule yet."""
+        """Remembers, for each rule, the check without a result that met most of its conditions."""
         for rule in unmet.check.rules:
             if rule not in self._unmet or unmet.reached > self._unmet[rule].reached:
                 self._unmet[rule] = unmet
 
     def _lacking(self, rule: str) -> str:
-        """Returns the exchange that a rule needs and that was not seen."""
+        """Describes the exchange that a rule needs and that was not seen."""
         if rule in self._unmet:
             unmet = self._unmet[rule]
             return unmet.check.occasion(unmet.reached, self.routes.title)
-        operations = {each for one in CHECKS if rule in one.rules for each in one.operations}
+        operations = {name for check in CHECKS if rule in check.rules for name in check.operations}
         return f"no {' or '.join(map(self.routes.title, sorted(operations))) or 'request'} was seen"
 
     def fail(self, line: str) -> None:

@@ -1,7 +1,7 @@
 """Plans and sends the experiments of ``learn``: requests for the questions that no probe settles.
 
-An experiment only sends; what its exchanges show is for the readings to say. One that tries a number
-is sent again with the next number to try, until one is left.
+An experiment only sends requests; the readings interpret its exchanges. An experiment that searches
+for a number is repeated with the next number to try, until one is left.
 """
 
 from collections.abc import Callable, Container, Iterator, Mapping, Sequence
@@ -22,7 +22,7 @@ from understudy.verify.switches import EXPERIMENTS, Experiment, range_of
 from understudy.verify.target import Target
 
 NEIGHBOURS: Final = 2
-"""Numbers beside an answer, the one accepted and the other refused, that are tried again."""
+"""Numbers that are tried again to confirm an answer: the last accepted and the first refused."""
 
 
 class PlannedExperiment(NamedTuple):
@@ -31,10 +31,10 @@ class PlannedExperiment(NamedTuple):
     Attributes:
         rule: Id of the rule whose question it settles.
         name: Its name in reports.
-        requests: How many it sends at most.
-        repetition: How many it sends at most to see the answer again.
-        bytes: How many bytes of files it uploads at most.
-        undo: How what it changes is undone; empty where nothing is changed.
+        requests: The most requests that it sends.
+        repetition: The most requests that it sends to confirm its answer.
+        bytes: The most bytes of files that it uploads.
+        undo: How its changes are undone; empty if it changes nothing.
         reason: Why it cannot be sent; None if it can.
     """
 
@@ -50,32 +50,32 @@ class PlannedExperiment(NamedTuple):
 def planned_experiments(
     wanted: Container[str], target: Target, time: Time
 ) -> Iterator[PlannedExperiment]:
-    """Yields the experiments of some rules; those are not sent whose answer the probes show.
+    """Yields the experiments of some rules; a run skips those that its probes have answered.
 
     Args:
         wanted: Ids of the rules.
-        target: What is permitted.
-        time: Whether the deployment's time can be moved.
+        target: The deployment and its permissions.
+        time: The deployment's time, which some experiments move.
     """
-    for each in in_order():
-        if each.rule in wanted:
-            trials = _most_trials(each) if each.tries_numbers else 1
+    for experiment in in_order():
+        if experiment.rule in wanted:
+            trials = _most_trials(experiment) if experiment.tries_numbers else 1
             yield PlannedExperiment(
-                each.rule,
-                each.name,
-                trials * each.requests,
-                (NEIGHBOURS if each.tries_numbers else 1) * each.requests,
-                trials * range_of(each.rule).most if each.sends_bytes else 0,
-                each.undo,
-                lacking(each.needs, target, time),
+                experiment.rule,
+                experiment.name,
+                trials * experiment.requests,
+                (NEIGHBOURS if experiment.tries_numbers else 1) * experiment.requests,
+                trials * range_of(experiment.rule).most if experiment.sends_bytes else 0,
+                experiment.undo,
+                lacking(experiment.needs, target, time),
             )
 
 
 def _most_trials(search: Experiment) -> int:
-    """Returns how many trials a search takes at most."""
+    """Returns the most trials that a search takes."""
     if search.uploads:
         return search.uploads + 2  # two lists are as one trial, and an upload is tried again
-    expected = NEIGHBOURS if search.alike else 0  # the number of a rule alike, and the next
+    expected = NEIGHBOURS if search.alike else 0  # the number of a similar rule, and the next one
     return expected + most_trials(range_of(search.rule), search.likely)
 
 
@@ -99,10 +99,10 @@ def carry_out_experiments(
 
     Args:
         gateway: Sends the requests.
-        earlier: What the run exchanged so far, kept up to date.
+        earlier: The exchanges of the run so far; the run appends the new ones.
         wanted: Ids of the rules.
         trials: Reads which numbers were accepted.
-        facts: What was learnt of the deployment before, by rule: its numbers are tried first.
+        facts: Facts learned about the deployment earlier, by rule; their numbers are tried first.
 
     Returns:
         The reason why an experiment could not be carried out, by its rule.
@@ -111,21 +111,21 @@ def carry_out_experiments(
         Refusal: The budget or the time is used up.
     """
     reasons = {}
-    for each in in_order():
-        if each.rule in wanted:
-            client = ProbeClient(gateway, each.name, earlier)
-            send: Callable[[], object] = partial(each.run, client)
-            if each.tries_numbers:
-                expected = expected_number(each, trials, facts)
-                send = partial(find_number, each, client, trials, expected)
-            reason = lacking(each.needs, gateway.target, gateway.time) or _tried(send)
+    for experiment in in_order():
+        if experiment.rule in wanted:
+            client = ProbeClient(gateway, experiment.name, earlier)
+            send: Callable[[], object] = partial(experiment.run, client)
+            if experiment.tries_numbers:
+                expected = expected_number(experiment, trials, facts)
+                send = partial(find_number, experiment, client, trials, expected)
+            reason = lacking(experiment.needs, gateway.target, gateway.time) or _refusal_of(send)
             if reason is not None:
-                reasons[each.rule] = reason
+                reasons[experiment.rule] = reason
     return reasons
 
 
-def _tried(run: Callable[[], object]) -> str | None:
-    """Carries out an experiment, and returns the reason where that cannot be done."""
+def _refusal_of(run: Callable[[], object]) -> str | None:
+    """Carries out an experiment, and returns the reason if it is refused."""
     try:
         run()
     except (BudgetSpent, OutOfTime):
@@ -136,7 +136,7 @@ def _tried(run: Callable[[], object]) -> str | None:
 
 
 def expected_number(search: Experiment, trials: Trials, facts: Mapping[str, Fact]) -> int | None:
-    """Returns the number that is tried first: the one learnt before, or that of a rule alike."""
+    """Returns the number to try first: the one learned earlier, or that of a similar rule."""
     fact = facts.get(search.rule)
     if fact is not None and fact.reading.isdecimal():
         return int(fact.reading)
@@ -163,14 +163,13 @@ def find_number(
 
 
 def _count_up(search: Experiment, client: ProbeClient, trials: Trials) -> None:
-    """Uploads one avatar after the other until one is refused, or there were enough uploads.
+    """Uploads one avatar after the other until one is refused, or the run's most are uploaded.
 
-    What is refused is tried again at once, and then all are deleted, as nothing else can be uploaded
-    to an account that is full.
+    A refused upload is repeated at once, to confirm it. Then all avatars are deleted, since nothing
+    else can be uploaded to a full account.
 
     Raises:
-        NotPermitted: The account has avatars that a deployment may evict, one was removed for an
-            upload, or none was refused and a run uploads no more.
+        NotPermitted: The account has avatars that a deployment may evict, or no upload was refused.
     """
     before = avatars(client)
     if before.body != [] and not client.target.permit.fill_account:

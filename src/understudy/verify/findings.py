@@ -1,4 +1,4 @@
-"""Findings, which of them are accepted, the outcome of a run that has them, and its events."""
+"""Defines findings and the baseline that accepts them, the outcome of a run, and its events."""
 
 import re
 import tomllib
@@ -26,7 +26,7 @@ def _general(
     section: str = "Versioning",
     status: Literal["stated", "implied"] = "stated",
 ) -> Rule:
-    """Returns a demand of every response, which is not in the catalogue."""
+    """Returns a rule that is not in the catalogue, for every response."""
     return Rule(id_, statement, section, status, held_by="document")
 
 
@@ -34,15 +34,15 @@ DOCUMENT: Final = _general("document", "Every response is one that the OpenAPI d
 ANSWERS: Final = _general(
     "answers", "Every request gets a response, and none is a server error.", "Errors"
 )
-"""Failures of the server: connections that end, statuses 5XX."""
+"""Judges failures of the server: closed connections and statuses 5XX."""
 
 GENERATED: Final = _general(
     "generated", "Requests that the document allows are accepted, and others are refused."
 )
-"""Findings of Schemathesis's own checks."""
+"""Judges by Schemathesis's own checks."""
 
 GENERAL: Final = frozenset({ANSWERS.id, DOCUMENT.id, GENERATED.id})
-"""Rules that are broken together with a more telling one."""
+"""Rules that are often broken together with a more specific one, which explains the cause."""
 
 PLAIN: Final = _general(
     "plain-errors", "No refusal shows a stack or a statement of a database.", "Errors", "implied"
@@ -58,7 +58,7 @@ _INTERNALS: Final = re.compile(
 
 
 def internals_in(exchange: Exchange) -> str:
-    """Returns what a refusal shows of the program behind it; empty for nothing."""
+    """Returns the stack or database message that a refusal reveals; empty for none."""
     text = exchange.response.body[:20_000].decode("utf-8", "replace")
     found = _INTERNALS.search(text.replace("\\n", "\n").replace('\\"', '"'))
     return found[0][:60] if found else ""
@@ -75,11 +75,10 @@ class Finding:
         steps: The exchanges that show it, the decisive one last.
         is_note: True if it breaks only an assumption that the deployment need not share.
         count: The number of times that it was seen.
-        attempts: How often the first step is to be sent until the others show it.
-        needs_time: True if it is seen only after the time that passed between the steps.
-        again: Whether the steps showed it again when they were sent once more; empty where they were
-            not sent.
-        where: What tells the request from others, in words; may be empty.
+        attempts: How often to send the first step to reproduce it.
+        needs_time: True if reproducing it needs the time that passed between the steps.
+        again: The outcome of sending the steps once more; empty if they were not sent.
+        where: The condition that distinguishes the request, in words; may be empty.
     """
 
     rule: Rule
@@ -100,10 +99,10 @@ class Finding:
 
     @property
     def received(self) -> str:
-        """The behaviour, and what the deployment says of it where that is a status alone."""
+        """The actual behaviour; a mere status is followed by the deployment's error message."""
         message = message_of(self.exchange)
         has_reason = self.actual == f"status {self.exchange.status}" and bool(message)
-        has_reason = has_reason and not self.exchange.response.is_success  # which says of no reason
+        has_reason = has_reason and not self.exchange.response.is_success
         return f"{self.actual}, {as_json(message)}" if has_reason else self.actual
 
     def on_the_wire(self) -> "Finding":
@@ -119,14 +118,14 @@ class Finding:
 
     @property
     def fingerprint(self) -> str:
-        """A hash that the same finding has in every run, as baselines keep it."""
+        """A hash that identifies the finding in every run, for baselines."""
         exchange = self.exchange
         text = f"{self.rule.id}\n{exchange.operation}\n{exchange.identity.kind}\n{exchange.status}"
         return sha256(text.encode()).hexdigest()[:16]
 
 
 def key_of(rule: str, exchange: Exchange, result: CheckResult) -> tuple[object, ...]:
-    """Returns the key that two sightings of one finding share."""
+    """Returns the key by which results are merged into one finding."""
     return (
         rule,
         exchange.operation,
@@ -138,16 +137,16 @@ def key_of(rule: str, exchange: Exchange, result: CheckResult) -> tuple[object, 
 
 
 def without_values(text: str) -> str:
-    """Returns a text that is the same whatever numbers and quoted texts it repeats."""
+    """Returns a message with its numbers and quoted texts masked, so that alike ones are equal."""
     return _VARYING.sub("#", text)
 
 
 _VARYING = re.compile(r"""\d+|'[^']*'|"[^"]*\"""")
-"""Matches what differs between two messages of one failure: numbers, and what is quoted."""
+"""Matches what differs between two messages of one failure: numbers and quoted texts."""
 
 
 def steps_of(exchange: Exchange, evidence: Iterable[Exchange]) -> tuple[Exchange, ...]:
-    """Returns the fewest exchanges that show a finding, in order."""
+    """Returns the evidence in order, each exchange once, and the decisive one last."""
     earlier = {before.number: before for before in evidence if before.number != exchange.number}
     return (*(earlier[number] for number in sorted(earlier)), exchange)
 
@@ -176,7 +175,7 @@ def load_baseline(path: Path) -> tuple[Accepted, ...]:
     """Reads a baseline file: TOML, a table ``[[accept]]`` for each finding.
 
     Raises:
-        StartupError: It cannot be read or is invalid.
+        StartupError: The file cannot be read or is invalid.
     """
     try:
         return convert(tomllib.loads(path.read_text()), _File).accept
@@ -206,7 +205,7 @@ class RuleOutcome:
     Attributes:
         rule: The rule.
         status: Passed, failed or not checked.
-        reason: Why it was not checked; of an assumption that does not hold, the actual behaviour.
+        reason: Why it was not checked; for an assumption that does not hold, the actual behaviour.
         checks: The number of its check results.
         exchanges: Numbers of some of the exchanges that it was judged by.
         could_be: True if the target's credentials and permissions allow to check it.
@@ -222,7 +221,7 @@ class RuleOutcome:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """A run as reports show it.
+    """The results of a run, from which reports are made.
 
     Attributes:
         target: Base URL of the deployment.
@@ -240,13 +239,13 @@ class Outcome:
         stopped: Why the run ended early; empty where it did not.
         not_restored: One line for each change that could not be undone.
         exchanges: All exchanges, for archives.
-        document_file: The file of the document in force; None where it is not the user's.
+        document_file: The user's file of the document in force; None for other documents.
         target_file: The target file; None without one.
         remaining: What the run leaves behind, since no client can undo it.
         not_run: Names of probes and phases that the budget cut short.
-        spent: What cut them short: each limit that was reached, with the option that raises it.
+        spent: The limits that cut them short, each with the option that raises it.
         contract: A digest of the documents and rules that the run judged by.
-        roots: Rule and exchange of a finding to the rule that it follows from, which may be its own.
+        roots: By rule and exchange number of a finding, the rule that explains it, maybe its own.
     """
 
     target: str
@@ -274,7 +273,7 @@ class Outcome:
 
     @property
     def seconds(self) -> float:
-        """The duration of the run in seconds, to the millisecond, as reports and those read back have it."""
+        """The duration of the run in seconds, rounded as JSON reports store it."""
         return round(self.took.total_seconds(), 3)
 
     def count(self, status: Status) -> int:

@@ -24,22 +24,29 @@ from understudy.verify.credential_places import CredentialPlaces
 from understudy.verify.deployment import Allowance
 from understudy.verify.history import issued_tokens
 from understudy.verify.ledger import ANONYMOUS, RequestLedger, bucket_of
-from understudy.verify.permits import SAFE, BudgetSpent, Made, NotPermitted, OutOfTime, Unreachable
-from understudy.verify.permits import fault as fault_of
+from understudy.verify.permits import (
+    SAFE,
+    BudgetSpent,
+    Made,
+    NotPermitted,
+    OutOfTime,
+    Unreachable,
+    obstacle,
+)
 from understudy.verify.target import Budget, Target
 from understudy.verify.transport import received
 from understudy.verify.wording import Wording
 
-# Checks judge an exchange by those before it. Of two requests at once either may have been first, so
-# they are put into the order that their responses speak for; where they speak for none, as after a
-# lost update, any order shows it.
+# Checks judge an exchange by those before it. Simultaneous requests are carried out in any order,
+# so they are put into one that explains their responses. If none does, as after a lost update, the
+# checks find the defect in any order.
 
 
 def in_order_of_effect(exchanges: Sequence[Exchange]) -> list[Exchange]:
     """Returns simultaneous exchanges in an order in which they can have been carried out.
 
-    What succeeded comes before what was refused, and a response that shows the changes of other
-    requests comes after theirs.
+    Successes come before refusals, and a response that shows the changes of other requests comes
+    after theirs.
     """
     return sorted(
         exchanges,
@@ -50,7 +57,7 @@ def in_order_of_effect(exchanges: Sequence[Exchange]) -> list[Exchange]:
 def _seen(exchange: Exchange, exchanges: Sequence[Exchange]) -> int:
     """Returns how many changes of the other requests a response shows."""
     shown = exchange.json_object
-    changes = [each.request.json for each in exchanges if each is not exchange]
+    changes = [other.request.json for other in exchanges if other is not exchange]
     return sum(
         shown.get(name) == value
         for change in changes
@@ -67,9 +74,9 @@ RESERVE = 6
 class RequestBudget:
     """The requests and the time that a run has left.
 
-    Restoring requests are counted like all others, but refused only where the deployment itself
-    has announced that its limit is reached: what a run has changed is undone even if that takes
-    more than was allowed.
+    Requests that undo changes are counted like all others, but refused only after the deployment
+    itself announced that its limit is reached: changes are undone even if that takes more requests
+    than the run was allowed.
 
     Args:
         hourly: Counted requests per hour.
@@ -102,7 +109,7 @@ class RequestBudget:
         return self._limit(token) - self.ledger.used(bucket_of(token), self._time.now())
 
     def expect_left(self, reserved: int) -> None:
-        """Makes sure that the run may send one more request, and undo its changes afterwards.
+        """Checks that the run may send one more request, and undo its changes afterwards.
 
         Args:
             reserved: Requests that undoing will take.
@@ -159,7 +166,7 @@ class RequestBudget:
             self._limited_until[bucket] = ends
 
     def forget_later_than(self, now: datetime) -> None:
-        """Drops everything that was noted later than the restored time of the deployment."""
+        """Drops ledger entries and limits later than the restored time of the deployment."""
         self._last = None  # else the interval to a later request would move the clock again
         self._limited_until.clear()
         self.ledger.forget_from(now)
@@ -179,10 +186,10 @@ class RequestBudget:
         self.ledger.add(bucket, self._time.now(), is_restoring=is_restoring)
 
     def _take(self, token: str | None, bucket: str) -> None:
-        """Counts a request as soon as the hour has one left.
+        """Waits until the hour has a request left, and counts it.
 
         Raises:
-            BudgetSpent: That takes longer than the run may pause.
+            BudgetSpent: The wait would be longer than the run may pause.
         """
         reserve = 0 if token is None else RESERVE
         limit = self._limit(token)
@@ -206,7 +213,7 @@ class RequestBudget:
 
 
 STARTS_AGAIN: Final = "it starts again at"
-"""Says in a reason from when on the requests of the hour can be sent."""
+"""Precedes, in a reason, the time from which the deployment accepts requests again."""
 
 OPEN_KINDS = frozenset({"none", "invalid"})
 """Kinds of credentials that are counted as anonymous."""
@@ -227,10 +234,10 @@ def _description(bucket: str) -> str:
 
 
 CLIENT_ERRORS = (httpx.LocalProtocolError, httpx.UnsupportedProtocol, httpx.InvalidURL, ValueError)
-"""Errors of the client's own, such as an illegal header value; the deployment got no request."""
+"""Errors of the HTTP client itself, such as for an illegal header value; nothing was sent."""
 
 GRACE: Final = timedelta(seconds=10)
-"""Longest wait of a run that is ended for the response to a write that it has sent."""
+"""Longest wait of an interrupted run for the response to a write that it has sent."""
 
 UNDO = "undo"
 """The source of requests that restore what was changed."""
@@ -245,7 +252,7 @@ OnExchange = Callable[[Exchange], None]
 
 
 class WriteObserver(Protocol):
-    """Learns of every write before it is sent, so that it can be undone."""
+    """Gets every write before it is sent, so that it can be undone."""
 
     def before_write(self, identity: Identity, place: Place, request: Request) -> None:
         """Reads the state that a write changes; raises a Refusal where it cannot be undone."""
@@ -257,11 +264,11 @@ class WriteObserver(Protocol):
         """Returns the number of requests that undoing takes, after one more write if one is named."""
 
     def covers(self, place: Place) -> bool:
-        """Tells whether what a write to another service changes is known, and how to undo it."""
+        """Tells whether a write to another service changes something that can be undone."""
 
 
 class Admitted(NamedTuple):
-    """A request that may be sent, where it goes, whose it is, and its number in the run."""
+    """A request that may be sent, with its operation, its identity, and its number in the run."""
 
     request: Request
     place: Place
@@ -280,12 +287,12 @@ class Gateway:
         time: The deployment's time.
         ledger: The count of the hour's requests.
         allowance: The requests and the time that the run may use.
-        wording: Translates into the deployment's words; None where it uses the interface's.
+        wording: Translates into the deployment's vocabulary; None if it uses the interface's.
         is_counting: Whether the requests of the hour are limited.
         listeners: Called with every exchange, in order.
-        undo: Learns of every write before it is sent.
+        undo: Gets every write before it is sent.
         made: Ids of the avatars that this run uploaded.
-        issued: Access tokens that this run had issued.
+        issued: Access tokens that were issued to this run.
         is_answered: False if the last request got no response.
         places: Where requests carry their credentials.
         budget: The requests and the time that are left.
@@ -310,7 +317,7 @@ class Gateway:
     _lock: threading.RLock = field(default_factory=threading.RLock)
 
     def __post_init__(self) -> None:
-        """Starts to count."""
+        """Makes the budget."""
         self.budget = RequestBudget(
             self.target.budget,
             self.time,
@@ -359,7 +366,7 @@ class Gateway:
             is_exhausting: True if it is meant to use up the hourly limit, which needs permission.
 
         Raises:
-            NotPermitted: The target's mode or permissions rule it out.
+            NotPermitted: The target's mode or permissions forbid it.
             BudgetSpent: The requests of the hour or of the run are used up.
             OutOfTime: The time of the run is used up.
             Unreachable: The deployment did not respond.
@@ -372,16 +379,15 @@ class Gateway:
             return self._announce(self._transmit(admitted, source))
 
     def _send_whole(self, admitted: Admitted, source: str) -> Exchange:
-        """Sends a write, and waits for its response although the run is interrupted meanwhile.
+        """Sends a write, and waits for its response even if the run is interrupted meanwhile.
 
-        An interrupt in the midst would close the connection, and the deployment could carry the write
-        out after undoing has read the lists that it needs. Signals interrupt the main thread alone, so
-        another one sends.
+        An interrupt would close the connection, and the deployment could carry out the write after
+        undoing has read the lists that it needs. Signals interrupt only the main thread, so another
+        thread sends.
         """
         results: list[Exchange | BaseException] = []
-        under_way = (
-            threading.Lock()
-        )  # a lock alone: an interrupt within a Condition leaves it taken
+        # a plain lock: a Condition stays locked after an interrupt within it
+        under_way = threading.Lock()
         under_way.acquire()
 
         def send() -> None:
@@ -411,7 +417,7 @@ class Gateway:
         return request.method not in SAFE and identity.account is not None
 
     def send_together(self, requests: Sequence[Request], source: str) -> list[Exchange]:
-        """Sends requests at the same moment, each on a connection of its own.
+        """Sends requests at the same moment, each on a separate connection.
 
         Args:
             requests: The requests.
@@ -421,14 +427,14 @@ class Gateway:
             The exchanges, in an order in which they can have been carried out.
 
         Raises:
-            Refusal: As of ``send``; nothing is sent before all may be.
+            Refusal: As of ``send``, for any of the requests; then none is sent.
         """
         with self._lock:
             admitted = [
                 self._admit(request, source, ahead=ahead) for ahead, request in enumerate(requests)
             ]
             with ThreadPoolExecutor(len(admitted)) as pool:
-                exchanges = list(pool.map(lambda each: self._transmit(each, source), admitted))
+                exchanges = list(pool.map(lambda item: self._transmit(item, source), admitted))
             numbered = zip(
                 sorted(exchange.number for exchange in exchanges),
                 in_order_of_effect(exchanges),
@@ -439,13 +445,13 @@ class Gateway:
     def _admit(
         self, request: Request, source: str, *, is_exhausting: bool = False, ahead: int = 0
     ) -> Admitted:
-        """Checks and counts a request that is about to be sent, `ahead` others before it."""
+        """Checks and counts a request that is about to be sent, after `ahead` others at once."""
         place = self.routes.find(request.method, request.url, request.headers)
         identity = self.identify(request)
         is_restoring = source == UNDO
         is_undoable = self.undo is not None and self.undo.covers(place)
         made = Made(self.made, len(self.issued) + ahead, is_undoable)
-        reason = fault_of(request, place, identity, self.target, made, is_undo=is_restoring)
+        reason = obstacle(request, place, identity, self.target, made, is_undo=is_restoring)
         if reason is not None:
             raise NotPermitted(reason)
         if is_exhausting and not self.target.permit.exhaust_rate_limit:
@@ -462,7 +468,7 @@ class Gateway:
         return Admitted(request, place, identity, self.sent)
 
     def _announce(self, exchange: Exchange) -> Exchange:
-        """Tells every listener of an exchange, and returns it."""
+        """Passes an exchange to every listener, and returns it."""
         self.issued |= issued_tokens([exchange])
         self.budget.heed(exchange)
         for listen in self.listeners:
@@ -470,7 +476,7 @@ class Gateway:
         return exchange
 
     def end(self) -> None:
-        """Refuses every further request except those that undo changes, once none is under way."""
+        """Waits for a request under way, then refuses all others except those that undo changes."""
         with self._lock:
             self.budget.allowance = replace(self.budget.allowance, is_over=lambda: True)
 
@@ -493,7 +499,7 @@ class Gateway:
         return self.budget.left(token)
 
     def _expect_undoable(self, request: Request, place: Place, writer: Identity | None) -> None:
-        """Makes sure that a request leaves enough of the run's requests for undoing.
+        """Checks that a request leaves enough of the run's requests for undoing.
 
         Args:
             request: The request.
@@ -501,7 +507,7 @@ class Gateway:
             writer: The identity that writes; None for a request that changes no account.
 
         Raises:
-            Refusal: It does not, or the state that it changes cannot be read or restored.
+            Refusal: Too few are left, or the state that it changes cannot be read or restored.
         """
         if self.undo is None:
             self.budget.expect_left(0)
@@ -514,7 +520,7 @@ class Gateway:
 
     def _transmit(self, admitted: Admitted, source: str) -> Exchange:
         request, place, identity, number = admitted
-        if self.wording is not None:  # a link that was followed is in the deployment's words
+        if self.wording is not None:  # a followed link uses the deployment's vocabulary
             request = self.wording.original_request(request)
         at = self.time.now()
         response, wire = Response(0), None
@@ -548,7 +554,7 @@ class Gateway:
         return exchange
 
     def _receive(self, request: Request) -> tuple[Response, tuple[Request, Response] | None]:
-        """Returns a response in the interface's words, and both sides in the deployment's."""
+        """Returns a response in the interface's vocabulary, and the exchange in the target's."""
         if self.wording is None:
             return self._received(request), None
         sent = self.wording.request(request)
@@ -558,8 +564,9 @@ class Gateway:
     def _received(self, request: Request) -> Response:
         """Returns a response; reads from another service that closed the connection are repeated.
 
-        A server may close a connection while a request is on its way (RFC 9112, 9.3.1), as some do after
-        each failure. What is sent again must change nothing; a crash closes the next connection too.
+        A server may close a connection while a request is on its way (RFC 9112, 9.3.1), as some do
+        after each failure. Only safe requests are repeated. A crash closes the next connection too,
+        so that it is still reported.
         """
         try:
             return received(self.transport, request)

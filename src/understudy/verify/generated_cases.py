@@ -69,10 +69,10 @@ Start = Callable[..., Any]
 SERVER_ERROR: Final = 500
 
 _POLL: Final = 0.1
-"""Seconds after which a silent stream of events is left if the run is over."""
+"""Seconds between two checks whether the run is over, while Schemathesis sends no event."""
 
 SENT: Final = "x-understudy-exchange"
-"""The header that gives an exchange's number to the reader of Schemathesis's events."""
+"""Response header with the exchange's number, which Schemathesis's events hand on."""
 
 AS_OWNER: Final = "generated as owner"
 AS_ANONYMOUS: Final = "generated as anonymous"
@@ -87,27 +87,27 @@ OF_ONE_EXCHANGE: Final = (
 """Schemathesis's checks that compare a response with how its request was made."""
 
 TRUSTED: Final = (*OF_ONE_EXCHANGE, "use_after_free", "ensure_resource_availability")
-"""Schemathesis's checks that count; what a response shows by itself is judged by the evaluator.
+"""Schemathesis's checks whose results are recorded; the evaluator itself judges single responses.
 
-Of another service those of one exchange count alone: rules of its collections judge its items, and take
-no list below a deleted item for the item.
+For another service only those of one exchange are: the rules of collections judge its items, and do
+not mistake a list below a deleted item for the item.
 """
 
 _BREACH: Final = re.compile(r"parameter `(\w+)`|- \w+: violates `\w+`(?: at /properties/(\w+))?")
-"""Finds each parameter that Schemathesis says is invalid; the second form is that of several."""
+"""Finds the invalid parameters in a message of Schemathesis; the second form lists several."""
 
 _MORE_PARAMETERS: Final = re.compile(r"- (?:query|header|cookie): violates `additionalProperties`")
-"""Matches that there are parameters of no meaning, for which Schemathesis alone expects no refusal."""
+"""Finds undeclared parameters in such a message; by themselves they are no reason for a refusal."""
 
 for _form, _type in (("PNG", "image/png"), ("JPEG", "image/jpeg"), ("GIF", "image/gif")):
-    # a valid upload is a real, square picture, and not just any bytes
+    # without a generator of pictures, uploads would be arbitrary bytes, which a service refuses
     schemathesis.openapi.media_type(_type, st.just(picture(_form)))
 
 
 def generated(cases: int) -> Phase:
-    """Returns the phase that generates so many cases per operation.
+    """Returns the phase that sends this many generated cases for each operation.
 
-    They are sent as the owner and then as anonymous, or only as anonymous where there is no token.
+    They are sent as the owner and then without credentials; without a token, only the latter.
     """
 
     def phase(run: Run) -> None:
@@ -144,7 +144,7 @@ class _Generation:
         self._owners: list[_OwnersCase] = []
 
     def carry_out(self) -> None:
-        """Runs to the end of the cases, or of the budget.
+        """Sends all cases, as far as the budget allows.
 
         Raises:
             BudgetSpent: The requests are used up.
@@ -153,16 +153,16 @@ class _Generation:
         """
         self._generate()
         self._source = AS_ANONYMOUS
-        for each in self._owners:
-            self._repeat(each)
+        for case in self._owners:
+            self._repeat(case)
             self._raise_if_stopped()
 
     def _generate(self) -> None:
         target = self._run.deployment.target
         document = mixed(self._run.document.raw, self._run)
         loaded = schemathesis.openapi.from_dict(document, config=self._configuration())
-        whole = loaded.exclude(path_regex="//")  # its client sends one slash, to another path
-        schema = whole.include(method="GET") if target.writes == "observe" else whole
+        sendable = loaded.exclude(path_regex="//")  # its client would send `//` as `/`
+        schema = sendable.include(method="GET") if target.writes == "observe" else sendable
         schema.app = self._application
         schema.hook(filter_query)
         stream = from_schema(schema).execute()
@@ -182,7 +182,7 @@ class _Generation:
         headers = self._gateway.places.headers(self._token) if self._token else {}
         is_reading = self._run.deployment.target.writes == "observe"
         accepted = ["2xx", "3xx", "400", "401", "403", "404", "429"]
-        if not self._run.has_interface:  # its state may refuse what its document allows
+        if not self._run.has_interface:  # the state of a resource may forbid a valid request
             accepted += ["409", "410", "412", "422"]
         return SchemathesisConfig.from_dict(
             {
@@ -190,15 +190,15 @@ class _Generation:
                 "headers": {"User-Agent": "understudy-verify", **headers},
                 "workers": options.workers,
                 "cache": {"enabled": False},
-                "suppress-health-check": ["too_slow"],  # a slow machine is not a fault of a rule
+                "suppress-health-check": ["too_slow"],  # a slow machine breaks no rule
                 "generation": {"database": "none", "max-examples": self._cases},
                 "phases": {
                     "coverage": {"unexpected-methods": []} if is_reading else {},
-                    # Addresses in responses are not followed: one like http://[ ends the whole phase.
+                    # URLs in responses are not followed: one like http://[ ends the whole phase.
                     "stateful": {"inference": {"algorithms": ["dependency-analysis"]}},
                 },
                 "checks": {
-                    # an identifier that fits the schema and does not exist is refused as well
+                    # an unknown identifier is refused although it fits the schema
                     "positive_data_acceptance": {"expected-statuses": accepted}
                 },
             }
@@ -250,9 +250,9 @@ class _Generation:
                 self._owners.append(_OwnersCase(exchange, case, response))
 
     def _repeat(self, owners: _OwnersCase) -> None:
-        """Sends a case of the owner's as anonymous, as to make cases anew costs more than to send.
+        """Repeats a case of the owner without credentials, since generating another costs more.
 
-        What Schemathesis checks of one exchange is checked here too.
+        Schemathesis's checks of one exchange judge the response.
         """
         request = self._gateway.without_token(owners.exchange.request)
         exchange = self._sent(request)
@@ -269,7 +269,7 @@ class _Generation:
             exchange.elapsed_ms / 1000,
             verify=True,
         )
-        # Schemathesis reads its configuration for every call, and most responses pass all checks.
+        # One call for all first: each call reads the configuration, and most responses pass.
         has_failure = bool(_failures(owners.case, response, OF_ONE_EXCHANGE))
         for name in OF_ONE_EXCHANGE:
             failures = _failures(owners.case, response, (name,)) if has_failure else ()
@@ -277,7 +277,7 @@ class _Generation:
                 self._note(exchange, name, failure)
 
     def _note(self, exchange: Exchange, name: str, failure: Failure | None) -> None:
-        """Records what a check says of an exchange; None where it has no fault to find."""
+        """Records the failure that a check of Schemathesis found, or None if it passed."""
         actual = f"{name}: {failure.title}: {failure.message}" if failure else None
         is_newer = self._run.evaluator.departures is not None
         is_about_tokens = name == "ignored_auth" and (is_newer or not self._run.has_interface)
@@ -288,7 +288,7 @@ class _Generation:
         ):
             return
         if not self._run.has_interface and exchange.status >= SERVER_ERROR:
-            return  # which is a finding by itself
+            return  # a server error is a finding by itself
         if actual is not None and not self._run.has_interface and self._is_doubtful(exchange, name):
             return
         trusted = TRUSTED if self._run.has_interface else OF_ONE_EXCHANGE
@@ -298,11 +298,11 @@ class _Generation:
             self._run.announce(Found(finding))
 
     def _is_doubtful(self, exchange: Exchange, name: str) -> bool:
-        """Tells whether a failed check of Schemathesis's says something that the document does not.
+        """Tells whether a check of Schemathesis may have failed though the document allows it.
 
-        Its invalid values may be valid once they are written into a form or a URL, by another alternative
-        of their schema, or in a service whose integers are longer. A path without parameters may be one
-        of a template that has the method.
+        Its invalid values may be valid once they are written into a form or a URL, by another
+        alternative of their schema, or for a service with longer integers. A path for an undeclared
+        method may match the template of another path, which declares the method.
         """
         allows = self._run.evaluator.history.allows
         if name == "negative_data_rejection":
@@ -313,10 +313,10 @@ class _Generation:
 def _read_ahead(
     stream: EventStream, expect_time: Callable[[], None]
 ) -> Iterator[events.EngineEvent]:
-    """Yields the events of a stream, which a thread of its own reads.
+    """Yields the events of a stream, which a separate thread reads.
 
-    Schemathesis can take minutes to make one case of a large schema, and says nothing meanwhile. Once
-    the run is over or interrupted that thread is left to itself: the gateway sends nothing for it.
+    Schemathesis can take minutes to make one case of a large schema, without an event. Once the run
+    is over or interrupted, the thread is abandoned: the gateway sends nothing for it.
 
     Args:
         stream: The stream.
@@ -352,7 +352,7 @@ def _read_ahead(
 def _failures(
     case: schemathesis.Case[Any], response: Response, names: Iterable[str]
 ) -> tuple[Failure, ...]:
-    """Returns what these checks of Schemathesis say of a response."""
+    """Returns the failures that these checks of Schemathesis find in a response."""
     try:
         case.validate_response(response, checks=[getattr(checks, name) for name in names])
     except FailureGroup as group:

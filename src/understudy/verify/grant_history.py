@@ -1,4 +1,4 @@
-"""Reads what is known of clients, codes and tokens when a request is judged, and conditions by it."""
+"""Reads clients, codes and tokens from earlier exchanges; has conditions of checks on them."""
 
 import re
 from collections.abc import Mapping
@@ -57,11 +57,11 @@ def application_of(exchange: Exchange, history: History) -> TargetApplication | 
 
 
 _ENDS: Final = frozenset({"", "?", "#", "&"})
-"""The characters that may follow a redirect URI, which may have a query of its own; none at its end."""
+"""The first character after a redirect URI in a location: none, or the start of a further part."""
 
 
 def is_back(exchange: Exchange, app: TargetApplication) -> bool:
-    """Tells whether a response leads back to the application, and not to an address below its own."""
+    """Tells whether a response redirects to the application's redirect URI, not to a subpath."""
     uri, location = app.redirect_uri or "", exchange.response.header("location")
     is_there = bool(uri) and location.startswith(uri)
     return exchange.status in REDIRECTS and is_there and location[len(uri) :][:1] in _ENDS
@@ -146,11 +146,11 @@ SECRETS: Final = frozenset({"client_secret", "password", "code", "code_verifier"
 CODE_LIFETIME: Final = timedelta(minutes=10)
 """The longest lifetime of a code (RFC 6749, 4.1.2 recommends it; rule code-lifetime)."""
 FRESH: Final = timedelta(minutes=1)
-"""The age up to which a code counts at every deployment."""
+"""Age up to which every deployment must accept a code."""
 
 
 def authenticated_client(exchange: Exchange, history: History) -> TargetApplication | None:
-    """Returns the application whose ID and secret a form proves."""
+    """Returns the application whose ID and secret a form has."""
     form = exchange.request.form
     app = applications(history).get(form.get("client_id", ""))
     is_right = app is not None and form.get("client_secret") == app.client_secret
@@ -166,13 +166,13 @@ holds_token = tells("the response holds a token", lambda it, _: gives_token(it))
 
 
 def expect_token(exchange: Exchange, expected: str, *evidence: Exchange | None) -> CheckResult:
-    """Returns the result that there must be a token."""
+    """Returns a check result that holds if the response has a token."""
     error = exchange.json_object.get("error")
     return expect(gives_token(exchange), expected, error, *evidence)
 
 
 def expect_no_token(exchange: Exchange, expected: str) -> CheckResult:
-    """Returns the result that there must be a refusal, and no token in it."""
+    """Returns a check result that holds if the request was refused, without a token."""
     is_right = exchange.response.is_refusal and "access_token" not in exchange.json_object
     return expect(is_right, expected, shown_error(exchange))
 
@@ -199,12 +199,12 @@ def redemptions(exchange: Exchange, history: History) -> list[Exchange]:
     code = exchange.request.form.get("code")
     if not code:
         return []
-    earlier = (each for each in history.of(TOKEN) if each.request.form.get("code") == code)
-    return [each for each in earlier if gives_token(each)]
+    earlier = (it for it in history.of(TOKEN) if it.request.form.get("code") == code)
+    return [exchange for exchange in earlier if gives_token(exchange)]
 
 
 def age_of_code(exchange: Exchange, history: History) -> timedelta:
-    """Returns how old the code of a form is."""
+    """Returns the age of the code of a form."""
     return exchange.at - proven(redirect_of(exchange, history)).at
 
 

@@ -1,7 +1,7 @@
 """The history of a run, by which checks judge relations between exchanges.
 
-Only values go in, so recorded traffic is judged like exchanges just sent. Queries return the newest
-exchange first, and by operation, so that a check over thousands of exchanges stays cheap.
+It takes plain values, so that recorded traffic is judged like exchanges just sent. Exchanges are
+indexed by operation and returned newest first, so that a check over thousands of them stays cheap.
 """
 
 import heapq
@@ -39,10 +39,10 @@ LEFT_OPEN = "edge case that is left open"
 have changed something, and are not evidence of anything else."""
 
 AGAIN = "finding shown again"
-"""The source of requests that are sent to show a finding once more, and judged by that alone."""
+"""The source of requests that repeat the steps of a finding, and are judged by its rule alone."""
 
 NEAR = 60
-"""The most recent exchanges of an operation that checks compare with."""
+"""Number of recent exchanges of an operation that checks compare with."""
 
 REDIRECTS = frozenset({301, 302, 303, 307, 308})
 WRITES = frozenset({"POST", "PATCH", "PUT", "DELETE"})
@@ -62,7 +62,7 @@ class History:
             changes none.
         inputs: Inputs that the interface leaves open, as the document in force declares them.
         allows: Whether the deployment's own document allows a request; None without such a document.
-        facts: What was learnt of the deployment, by rule.
+        facts: Facts learned about the deployment, by rule.
         latest: The latest time of an exchange: of the last one, unless the clock was put back.
     """
 
@@ -85,7 +85,7 @@ class History:
         return self.target.known
 
     def emptied(self, *exchanges: Exchange) -> "History":
-        """Returns the history of the same deployment after these exchanges alone, and before any fact."""
+        """Returns a history of the same deployment with these exchanges alone, without facts."""
         history = History(self.target, inputs=self.inputs, allows=self.allows)
         for exchange in exchanges:
             history.add(exchange)
@@ -101,7 +101,7 @@ class History:
         if exchange.source != LEFT_OPEN:
             self._by_operation.setdefault(exchange.operation, []).append(exchange)
         elif is_change and exchange.site == "resource":
-            for operation in RESOURCE:
+            for operation in RESOURCE:  # it may have changed anything that was seen before
                 self._by_operation.pop(operation, None)
         self._note_avatars(exchange)
         self._note_secrets(exchange)
@@ -109,7 +109,7 @@ class History:
     def of(self, *operations: str) -> Iterator[Exchange]:
         """Yields the exchanges of these operations, newest first."""
         newest_first = [reversed(self._by_operation.get(operation, ())) for operation in operations]
-        if len(newest_first) == 1:  # as most checks ask, hundreds of times for each exchange
+        if len(newest_first) == 1:  # the usual case, hundreds of times for each exchange
             return newest_first[0]
         return heapq.merge(*newest_first, key=_newest_first)
 
@@ -206,11 +206,11 @@ class History:
         return next(requests, None)
 
     def issued_by(self, token: str | None) -> Exchange | None:
-        """Returns the exchange that an access token was first seen in."""
+        """Returns the exchange in which an access token was first seen."""
         return self._tokens.get(token or "")
 
     def issued_nearly(self, secret: str) -> Exchange | None:
-        """Returns what issued the code or token that a text is but for a character or its case."""
+        """Returns the exchange that issued a code or token of which a text is a near copy."""
         issued = self._tokens | self._codes
         alike = (
             exchange
@@ -221,7 +221,7 @@ class History:
         return None if secret in issued else next(alike, None)
 
     def redirect_with(self, code: str | None) -> Exchange | None:
-        """Returns the redirect that an authorization code was first seen in."""
+        """Returns the redirect in which an authorization code was first seen."""
         return self._codes.get(code or "")
 
     def with_origins(self, steps: Iterable[Exchange]) -> list[Exchange]:
@@ -281,9 +281,7 @@ class History:
             self._gone.add(exchange.value)
         for avatar in avatars_in(exchange) if account != GRANTEE else ():
             self._owners.setdefault(str(avatar.get("image_id")), account)
-        if (
-            exchange.operation == UPLOAD_AVATAR
-        ):  # whoever issues an identifier again is judged by that
+        if exchange.operation == UPLOAD_AVATAR:  # may have the identifier of a deleted avatar
             self._gone.discard(str(exchange.json_object.get("image_id")))
 
 

@@ -1,9 +1,9 @@
-"""Finds which findings follow from another one, by intervention.
+"""Finds which findings are consequences of another one, by intervention.
 
-What breaks a rule is repaired in the stored responses, and all are judged again: what is no longer
-found follows from it. Repaired are the status, the media type, members that the document does not
-allow, and members that differ from a response that was compared. Where nothing repairs a response,
-those findings follow that rest on it, and are not made without it.
+The defect behind a finding is repaired in the stored responses, and all exchanges are judged again:
+findings that disappear are its consequences. A repair replaces the status, the media type, members
+that the document does not allow, or members that differ from a compared response. If no repair
+works, its consequences are the findings that rest on the response and disappear without it.
 """
 
 import re
@@ -22,19 +22,19 @@ from understudy.verify.findings import GENERAL, Finding
 from understudy.verify.history import AGAIN
 
 Repair = Callable[[Exchange], Exchange]
-"""Returns an exchange with its response repaired, or as it is where it has no such fault."""
+"""Returns an exchange with its response repaired, or unchanged if it does not have the defect."""
 
 Place = tuple[str, int]
 """A rule that is broken, and the number of the exchange that breaks it."""
 
 MOST_EXCHANGES: Final = 3000
-"""Exchanges that are judged again; more would take longer than the run did."""
+"""Most exchanges that are judged again; more would take longer than the run did."""
 
 MOST_ROOTS: Final = 12
-"""Rules that are tried as causes."""
+"""Most rules that are tried as causes."""
 
 MOST_COMPARED: Final = 2
-"""Steps of a finding whose members are tried."""
+"""Most steps of a finding whose members are tried as a repair."""
 
 _WANTED: Final = re.compile(r"status (\d{3})")
 _CLASSES: Final = {"success": 200, "a refusal": 403}
@@ -43,10 +43,10 @@ _ABSENT: Final = object()
 
 
 def roots(evaluator: Evaluator, exchanges: Sequence[Exchange]) -> dict[Place, str]:
-    """Returns the rule that a finding follows from; its own one where it stays when another is repaired.
+    """Returns the rule that explains each finding, as far as it is known; its own if it is a cause.
 
     Args:
-        evaluator: What judged the exchanges.
+        evaluator: The evaluator of the run, with its findings.
         exchanges: All exchanges, in order.
     """
     findings = [it for it in evaluator.findings if not it.is_note]
@@ -55,8 +55,8 @@ def roots(evaluator: Evaluator, exchanges: Sequence[Exchange]) -> dict[Place, st
         return {}
     trial = _Trial(evaluator, exchanges, rules)
     first: dict[str, Finding] = {}
-    for each in sorted(findings, key=lambda it: it.exchange.number):
-        first.setdefault(each.rule.id, each)
+    for finding in sorted(findings, key=lambda it: it.exchange.number):
+        first.setdefault(finding.rule.id, finding)
     tried = sorted(first, key=lambda it: (it in GENERAL, first[it].exchange.number))[:MOST_ROOTS]
     follow: dict[Place, str] = {}
     for rule in tried:
@@ -77,10 +77,10 @@ def _place(finding: Finding) -> Place:
 
 
 class _Fault(NamedTuple):
-    """A member that a schema does not allow as it is.
+    """A member that a response lacks, or has with a value that the schema does not allow.
 
     Attributes:
-        holder: The steps to the object that has it, or lacks it.
+        holder: The path to the object that has it, or lacks it.
         name: Its name.
         is_missing: True if the object lacks it.
     """
@@ -91,7 +91,7 @@ class _Fault(NamedTuple):
 
     @property
     def kind(self) -> object:
-        """The key that one fault has in several items and responses."""
+        """A key that is equal for the same fault in several items and responses."""
         return self.name, self.is_missing, [it for it in self.holder if isinstance(it, str)][-1:]
 
 
@@ -101,7 +101,7 @@ def _as_it_is(exchange: Exchange) -> Exchange:
 
 @dataclass
 class _Trial:
-    """Judges the exchanges of a run again."""
+    """Judges the exchanges of a run again, with repaired responses."""
 
     evaluator: Evaluator
     exchanges: Sequence[Exchange]
@@ -109,35 +109,36 @@ class _Trial:
 
     @cached_property
     def broken(self) -> set[Place]:
-        """The rules that the responses break as they are, each with its exchange."""
+        """The rules that the original responses break, each with its exchange's number."""
         return self._judged(self.rules)
 
     def following(
         self, lead: Finding, findings: Sequence[Finding], left: Sequence[Finding]
     ) -> dict[Place, str]:
-        """Returns which of some findings follow from what broke the rule of another one.
+        """Returns the consequences of a finding, each with its rule as the explanation.
 
         Args:
             lead: The first finding of the rule.
             findings: All findings.
-            left: Those that may follow.
+            left: The findings that are not explained yet.
         """
-        may = [_place(it) for it in left if _place(it) in self.broken]
+        candidates = [_place(it) for it in left if _place(it) in self.broken]
         own = [it for it in findings if it.rule == lead.rule]
-        places, rules = {*map(_place, own)}, {lead.rule.id, *(rule for rule, _ in may)}
-        for repair in self._repairs(lead) if may else ():
+        places, rules = {*map(_place, own)}, {lead.rule.id, *(rule for rule, _ in candidates)}
+        for repair in self._repairs(lead) if candidates else ():
             now = self._after(repair, own, rules)
             if now is not None and now.isdisjoint(places):
-                is_whole = all(rule != lead.rule.id for rule, _ in now)  # else it says less
-                stay = {it: it[0] for it in may if it in now and is_whole}
-                return dict.fromkeys({*may} - now, lead.rule.id) | stay
+                # only after a complete repair are the findings that remain independent of the rule
+                is_whole = all(rule != lead.rule.id for rule, _ in now)
+                stay = {it: it[0] for it in candidates if it in now and is_whole}
+                return dict.fromkeys({*candidates} - now, lead.rule.id) | stay
         breaking = self._breaking(lead)
         resting = {
             _place(it)
             for it in left
             if it.exchange.number not in breaking
             and any(step.number in breaking for step in it.steps[:-1])
-        }.intersection(may)
+        }.intersection(candidates)
         now = self._judged(rules, unseen=breaking) if resting else set()
         return dict.fromkeys(resting - now, lead.rule.id)
 
@@ -147,20 +148,20 @@ class _Trial:
     def _after(
         self, repair: Repair, own: Sequence[Finding], rules: Collection[str]
     ) -> set[Place] | None:
-        """Returns what is broken after a repair; None where the steps of a finding show it all the same."""
+        """Returns what is broken after a repair; None if a finding's own steps still show it."""
         try:
-            for finding in own:  # judges few exchanges, before all are
+            for finding in own:  # a cheap test, before all exchanges are judged
                 steps = [*map(repair, finding.steps)]
                 if is_shown(finding.rule.id, steps, self.evaluator.history):
                     return None
             return self._judged(rules, repair)
-        except (ValueError, TypeError):  # a body is too deep to be written again
+        except (ValueError, TypeError):  # a body is too deep to be serialized again
             return None
 
     def _judged(
         self, rules: Collection[str], repair: Repair = _as_it_is, unseen: Collection[int] = ()
     ) -> set[Place]:
-        """Returns what repaired responses break, where the responses of some requests were not seen."""
+        """Returns what repaired responses break, with a history that lacks the unseen exchanges."""
         history, found = self.evaluator.history.emptied(), set[Place]()
         for exchange in map(repair, self.exchanges):
             if exchange.source != AGAIN:
@@ -191,7 +192,7 @@ class _Trial:
         return it.operation == exchange.operation and it.response.media_type == kind
 
     def _media_type(self, exchange: Exchange) -> str:
-        """Returns the media type that the document declares for a response; its own if it may have that."""
+        """Returns the media type that the document declares for a response; its own if allowed."""
         operation = self.evaluator.routes.operation(exchange.operation)
         response = operation.response(exchange.status) if operation is not None else None
         own = exchange.response.media_type
@@ -200,7 +201,7 @@ class _Trial:
         return next(iter(response.content))
 
     def _retyped(self, exchange: Exchange) -> Exchange:
-        """Returns an exchange with the declared media type, and for a body that cannot have it a like one."""
+        """Returns an exchange with the declared media type, and a similar body if that is JSON."""
         kind = self._media_type(exchange)
         if is_json(kind) and exchange.body is NO_JSON and exchange.response.body:
             likes = (it for it in reversed(self.exchanges) if it.number < exchange.number)
@@ -211,7 +212,7 @@ class _Trial:
         return _with(exchange, headers=(("content-type", kind),))
 
     def _faults(self, exchange: Exchange) -> Iterator[_Fault]:
-        """Yields the members of a response that its schema demands and that are missing, or of a wrong kind."""
+        """Yields the members that a response lacks, or has with values that its schema forbids."""
         operation = self.evaluator.routes.operation(exchange.operation)
         validator = self.evaluator.documents.get(exchange.site)
         if operation is None or validator is None:
@@ -224,16 +225,16 @@ class _Trial:
                 yield _Fault(tuple(path[:-1]), path[-1], is_missing=bool(missing))
 
     def _mended(self, exchange: Exchange, fault: _Fault) -> Exchange:
-        """Returns an exchange with faulty members as the request, or the object most alike, has them."""
+        """Returns an exchange with faulty members replaced by the request's or similar objects'."""
         faults = [it for it in self._faults(exchange) if it.kind == fault.kind]
         if not faults:
             return exchange
         body = orjson.loads(exchange.response.body)
         sent = exchange.request.json if isinstance(exchange.request.json, dict) else {}
-        for each in faults:
-            holder = reduce(getitem, each.holder, body)
-            like = self._most_alike(holder, each.name)
-            holder[each.name] = {**holder, **like, **sent}.get(each.name)
+        for member in faults:
+            holder = reduce(getitem, member.holder, body)
+            like = self._most_alike(holder, member.name)
+            holder[member.name] = {**holder, **like, **sent}.get(member.name)
         return _with(exchange, body=orjson.dumps(body))
 
     def _most_alike(self, value: Mapping[str, Any], name: str) -> Mapping[str, Any]:
@@ -241,7 +242,7 @@ class _Trial:
         alike = [it for it in self._members if name in it and type(it[name]) is not wrong]
 
         def shared(it: Mapping[str, Any]) -> int:
-            return sum(it.get(each, _ABSENT) == value[each] for each in value)
+            return sum(it.get(member, _ABSENT) == value[member] for member in value)
 
         return max(alike, key=shared, default={})
 
@@ -257,17 +258,17 @@ def _objects(value: Any) -> list[dict[str, Any]]:
     """Returns the JSON objects in a value."""
     found, left = [], [value]
     while left:
-        each = left.pop()
-        if isinstance(each, dict):
-            found.append(each)
+        item = left.pop()
+        if isinstance(item, dict):
+            found.append(item)
         left.extend(
-            each.values() if isinstance(each, dict) else each if isinstance(each, list) else ()
+            item.values() if isinstance(item, dict) else item if isinstance(item, list) else ()
         )
     return found
 
 
 def _as_in(exchange: Exchange, other: Exchange) -> Repair:
-    """Returns what gives members as another response has them to responses with the values of one."""
+    """Returns a repair that replaces the members of one response by another's, where they occur."""
     names = {*exchange.json_object, *other.json_object}
     values = {
         it: (exchange.json_object.get(it, _ABSENT), other.json_object.get(it, _ABSENT))
@@ -294,7 +295,7 @@ def _with(
     headers: Sequence[tuple[str, str]] = (),
     body: bytes | None = None,
 ) -> Exchange:
-    """Returns an exchange with some parts of its response replaced, and the length of its body told anew."""
+    """Returns an exchange with parts of its response replaced, and ``Content-Length`` updated."""
     response = exchange.response
     if body is not None and response.header("content-length"):
         headers = (*headers, ("content-length", str(len(body))))

@@ -1,6 +1,6 @@
 """Finds the values that a response issues and a later request needs: codes, tokens, cookies, tickets.
 
-Each is of one run only, so a script that reproduces a finding reads it from the new response.
+They are valid in one run only, so a script that reproduces a finding reads them from new responses.
 """
 
 import re
@@ -23,7 +23,7 @@ An ``item`` is the path of an item of another service, whose identifier a member
 """
 
 SHORTEST: Final = 8
-"""Characters of the shortest text that is taken for issued, where its name does not say so."""
+"""Characters of the shortest text that is regarded as issued, unless its name says so."""
 
 _PLAIN: Final = re.compile(r"[\w.~+/=-]{8,}", re.ASCII)
 """A hidden field that a shell can read from a page and send as it is."""
@@ -32,7 +32,7 @@ _VARIABLES: Final = {"code": "CODE", "access_token": "TOKEN", "image_id": "IMAGE
 """Members of responses that later requests need, and their variables' names."""
 
 _SPELLINGS: Final = (str, quote_plus, partial(quote, safe=""))
-"""The spellings of a value in a request: as it is, in a form or a query, and in a path."""
+"""The encodings of a value in a request: none, of a form or a query, and of a path."""
 
 _COOKIE: Final = re.compile(r"([^=;\s]+)=([^;\s]+)")
 
@@ -45,9 +45,9 @@ class IssuedValue(NamedTuple):
         key: Its name in the response.
         source: The part of the response that has it.
         variable: The variable that replaces it.
-        start: Of an item, the path before its identifier, with variables for the items above.
-        position: Of an item, the number of members of that name before its own.
-        form: The way to make it from the value of the variable ``start``, among ``NEARLY``.
+        start: For an item, the path before its identifier, with variables for the items above.
+        position: For an item, how many members of that name precede the one with its identifier.
+        form: For a near copy, how to make it from the value of the variable ``start`` (``NEARLY``).
     """
 
     value: str
@@ -119,7 +119,7 @@ def issued_values(steps: Sequence[Exchange]) -> dict[int, list[IssuedValue]]:
 
 
 SECRETS: Final = frozenset({"access_token", "code"})
-"""The issued values of which one may be sent that is nearly it."""
+"""The issued values of which probes also send near copies."""
 
 
 def _secrets_in(request: Request) -> tuple[str | None, ...]:
@@ -127,11 +127,11 @@ def _secrets_in(request: Request) -> tuple[str | None, ...]:
 
 
 def created_items(steps: Sequence[Exchange]) -> Iterator[tuple[int, IssuedValue]]:
-    """Yields the paths of the items of another service that a step creates and a later one names.
+    """Yields the paths of items of another service that one step creates and a later one uses.
 
     Yields:
-        The step's index, and the path as an issued value; of an item below another, the path of
-        that one is replaced by its variable.
+        The step's index, and the path as an issued value. In the path of a nested item, the path of
+        its parent is replaced by the parent's variable.
     """
     known: list[IssuedValue] = []
     for place, step in enumerate(steps):
@@ -150,30 +150,30 @@ def created_items(steps: Sequence[Exchange]) -> Iterator[tuple[int, IssuedValue]
         yield place, item
 
 
-def issued_anew(one: IssuedValue, exchange: Exchange, known: Mapping[str, str]) -> str | None:
-    """Returns the value that a new response issues in place of an earlier one; None where it has none.
+def issued_anew(before: IssuedValue, exchange: Exchange, known: Mapping[str, str]) -> str | None:
+    """Returns the value that a new response issues instead of an earlier one; None without one.
 
     Args:
-        one: The value of the earlier response.
+        before: The value of the earlier response.
         exchange: The new exchange.
         known: The new values of earlier steps, by their variables.
     """
-    if one.form:
-        base = known.get(one.start)
-        return None if base is None else NEARLY[one.form].make(base)
-    if one.source != "item":
-        named = ((source, key, text) for source, key, text in values_in(exchange))
-        return next((text for *name, text in named if name == [one.source, one.key]), None)
+    if before.form:
+        base = known.get(before.start)
+        return None if base is None else NEARLY[before.form].make(base)
+    if before.source != "item":
+        issued = values_in(exchange)
+        return next((value for *name, value in issued if name == [before.source, before.key]), None)
     numbered = {place: text for text, place in _members(exchange.body)}
-    text = numbered.get((one.key, one.position))
-    start = one.start
+    text = numbered.get((before.key, before.position))
+    start = before.start
     for variable, value in known.items():
         start = start.replace(f"${variable}", value)
     return None if text is None else start + quote(text, safe="")
 
 
 def _item_path(path: str, members: Mapping[str, tuple[str, int]]) -> str | None:
-    """Returns the beginning of a path up to a segment that is the value of a member, or None."""
+    """Returns a path up to its last segment that is the value of a member; None without one."""
     segments = path.split("/")
     for number in range(len(segments), 1, -1):
         if unquote(segments[number - 1]) in members:
@@ -182,7 +182,7 @@ def _item_path(path: str, members: Mapping[str, tuple[str, int]]) -> str | None:
 
 
 def _members(body: Any, seen: Counter[str] | None = None) -> Iterator[tuple[str, tuple[str, int]]]:
-    """Yields the text of each scalar member at any depth, its name, and how many have it before."""
+    """Yields the text of each scalar member at any depth, its name, and how many precede it."""
     counts: Counter[str] = Counter() if seen is None else seen
     if isinstance(body, list):
         for value in body:
@@ -209,7 +209,7 @@ def values_in(exchange: Exchange) -> Iterator[tuple[Source, str, str]]:
 
 
 def _browser_values(exchange: Exchange) -> Iterator[tuple[Source, str, str]]:
-    """Yields what a browser sends back: cookies, and the hidden fields of a page."""
+    """Yields the values that a browser sends back: cookies, and the hidden fields of a page."""
     for header, text in exchange.response.headers:
         match = _COOKIE.match(text) if header == "set-cookie" else None
         if match and len(match[2]) >= SHORTEST:
@@ -221,14 +221,14 @@ def _browser_values(exchange: Exchange) -> Iterator[tuple[Source, str, str]]:
 
 
 def mentions(request: Request, value: str) -> bool:
-    """Tells whether a request sends a value, in whatever spelling."""
+    """Tells whether a request sends a value, in any of its encodings."""
     headers = (request.header("authorization"), request.header("cookie"))
     texts = (request.url, *headers, request.body.decode("utf-8", "replace"))
     return any(spell(value) in text for spell in _SPELLINGS for text in texts)
 
 
 def rewritten(request: Request, values: Mapping[str, str]) -> Request:
-    """Returns a request with texts replaced in its URL, headers and body, however they are spelt."""
+    """Returns a request with texts replaced in its URL, headers and body, in every encoding."""
     spelt = [(spell(old), spell(new)) for old, new in values.items() for spell in _SPELLINGS]
 
     def text(whole: str) -> str:

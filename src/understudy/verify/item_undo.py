@@ -1,8 +1,8 @@
-"""Undoes what a run changed at another service: deletes the items that it created, restores others.
+"""Undoes the changes of a run at another service: deletes created items, restores other ones.
 
 The journal names each item by its address before the request is sent, so that the next run or a
 cleanup needs no model of the service. An item whose creation got no response is looked for in the
-list: it is claimed if every text that was sent is in it.
+list, by the texts that were sent.
 """
 
 from collections.abc import Callable, Mapping
@@ -26,21 +26,21 @@ GONE: Final = frozenset({404, 410})
 """Statuses that say that an item does not exist (RFC 9110, 15.5.5 and 15.5.11)."""
 
 AFTER_DELETION: Final = "after deletion"
-"""The end of the source of requests for items that were deleted: most documents are silent on them."""
+"""End of the source of requests for deleted items, to which most documents declare no response."""
 
 _NAMED: Final = 3
-"""Items that remain which a report names one by one."""
+"""Most remaining items that a report names one by one."""
 
 SHORTEST_TEXT: Final = 6
 """Characters of the shortest text by which a lost item is recognised."""
 
 
 class ItemUndo:
-    """Records what a run creates and changes by inferred state, and undoes it.
+    """Records the items that a run creates and the resources that it changes, and undoes both.
 
     Args:
         client: Sends the requests that undo.
-        journal: What is to be undone.
+        journal: The changes to undo.
         write: Writes the journal to its file.
     """
 
@@ -54,7 +54,7 @@ class ItemUndo:
         self._deleted: list[str] = []
 
     def covers(self, place: Place) -> bool:
-        """Tells whether a write goes to what this run created, is about to create, or can restore."""
+        """Tells whether a write concerns an item or a resource that the run can undo."""
         journal = self._journal
         paths = (*(it.path for it in journal.items), *(it.path for it in journal.singles))
         created = [*(it.partition("?")[0] for it in paths), *self._deleted]
@@ -88,7 +88,7 @@ class ItemUndo:
         self._write()
 
     def unidentified(self, pending: PendingItem) -> None:
-        """Records an item that was created and whose identifier is not known, so that it stays."""
+        """Records that an item was created without a known identifier, so that it remains."""
         self._journal.pending_items.remove(pending)
         self._leave(f"of {pending.create}, whose response has no identifier", "unknown")
         self._write()
@@ -100,7 +100,7 @@ class ItemUndo:
         self._write()
 
     def keep(self, before: SingleBefore) -> None:
-        """Records a resource that exists once, before it is changed for the first time.
+        """Records the state of a singleton resource before its first change.
 
         Raises:
             NotPermitted: The journal cannot be written.
@@ -194,12 +194,12 @@ class ItemUndo:
 
 
 def _of_reading(headers: Mapping[str, str]) -> dict[str, str]:
-    """Returns headers without that of a body, which a GET does not have."""
+    """Returns headers without ``Content-Type``, as a GET has no body."""
     return {name: text for name, text in headers.items() if name != "content-type"}
 
 
 def _is_sent(item: Any, pending: PendingItem) -> bool:
-    """Tells whether an item has every text that was sent, and one of them is not a usual word."""
+    """Tells whether an item has every text that was sent, at least one of them distinctive."""
     if not isinstance(item, Mapping) or item.get(pending.identifier) is None:
         return False
     texts = {name: text for name, text in pending.texts.items() if name in item}
@@ -220,7 +220,7 @@ def _members_at(exchange: Exchange, steps: tuple[str, ...]) -> Mapping[str, Any]
 
 
 def is_of_deleted(exchange: Exchange, operation: Operation) -> bool:
-    """Tells whether a response says that a deleted item is gone, and the document is silent on it."""
+    """Tells whether a response says by an undeclared status that a deleted item is gone."""
     is_silent = exchange.status in GONE and operation.response(exchange.status) is None
     is_undone = exchange.source == UNDO and exchange.operation not in RESOURCE
     return is_silent and (is_undone or exchange.source.endswith(AFTER_DELETION))

@@ -1,9 +1,9 @@
-"""Keeps the avatars of an account, which a deployment may remove for a change of a run, and restores them.
+"""Saves the pictures of an account's avatars, and restores those that a deployment removes.
 
-What a deployment drops of its own accord, no deletion of an upload brings back. So pictures are
+Deleting an upload does not bring back an avatar that the deployment evicted for it. So pictures are
 downloaded before the first upload or deletion at an account that has any. The list is read again
-after the first change of each kind, and before there is one more upload than at any time before;
-where it lacks something, nothing more is changed.
+after the first change of each kind, and before the number of uploads exceeds its highest value so
+far; if an avatar is missing, nothing more is changed.
 """
 
 import shutil
@@ -24,7 +24,7 @@ _LARGEST: Final = "2048"  # interface, Limits: the largest size of an avatar, in
 
 
 class Keepsakes:
-    """The pictures of the avatars that were there before a run.
+    """The pictures of the avatars that existed before a run.
 
     Args:
         reader: Reads lists and pictures.
@@ -54,13 +54,13 @@ class Keepsakes:
         *,
         is_upload: bool,
     ) -> None:
-        """Makes sure that an earlier change has removed no avatar, before there is another change.
+        """Checks, before a change, that no earlier change has removed an avatar.
 
         Args:
             writer: The credential of the account.
-            urls: The avatars that were there before the run, by id, with the URLs of their pictures.
-            made: Ids of the uploads of the run that are still there; those are added that are
-                listed in their place, where the list has other ids.
+            urls: The avatars that existed before the run, by id, with the URLs of their pictures.
+            made: Ids of the run's uploads that it has not deleted. If the list has other ids in
+                their place, these are added.
             done: The operations by which the run has changed the account so far.
             is_upload: Whether the change is an upload.
 
@@ -94,7 +94,7 @@ class Keepsakes:
         """Downloads the pictures of avatars that a deployment may remove.
 
         Raises:
-            NotPermitted: One cannot be kept.
+            NotPermitted: A picture cannot be read or written.
         """
         for image, url in urls.items():
             if image not in self._pictures:
@@ -104,7 +104,7 @@ class Keepsakes:
         """Downloads the picture of an avatar in the largest size.
 
         Raises:
-            NotPermitted: It cannot be read, or not be written.
+            NotPermitted: The picture cannot be read or written.
         """
         remedy = "empty the account, or name another one, to upload there"
         try:
@@ -130,13 +130,13 @@ class Keepsakes:
                 raise NotPermitted(msg) from error
 
     def _file(self, image: str) -> Path | None:
-        """Returns the file of a picture; ids are the deployment's, and no names of files."""
+        """Returns the file of a picture, named by a hash, as an id may be no valid file name."""
         if self._directory is None:
             return None
         return self._directory / sha256(image.encode("utf-8", "replace")).hexdigest()[:32]
 
     def put_back(self, client: ProbeClient, image: str, writer: str) -> Exchange | None:
-        """Uploads the picture of an avatar that is gone; returns None where none was kept.
+        """Uploads the saved picture of a removed avatar; returns None if none was saved.
 
         Raises:
             Refusal: The request was not sent or got no response.
@@ -149,40 +149,40 @@ class Keepsakes:
             return None
         return upload(client, content, writer, select_avatar="false")
 
-    def note_moved(self, writer: str, image: str, again: str) -> None:
-        """Notes that an avatar has another id now, and has nothing more changed at its account."""
+    def note_moved(self, writer: str, image: str, new_image: str) -> None:
+        """Records the new id of an avatar, and forbids further changes to its account."""
         self._reasons[writer] = (
             f"the deployment removed the avatar {image} after a change of the run"
         )
         self.moved.append(
-            f"{writer}: {self._reasons[writer]}; its picture was uploaded again as {again}"
+            f"{writer}: {self._reasons[writer]}; its picture was uploaded again as {new_image}"
         )
         if image in self._pictures:
-            self._pictures[again] = self._pictures.pop(image)
-        before, now = self._file(image), self._file(again)
+            self._pictures[new_image] = self._pictures.pop(image)
+        before, now = self._file(image), self._file(new_image)
         if before is not None and now is not None and before.exists():
             before.replace(now)
 
     def drop(self) -> None:
-        """Removes the files, as nothing is left to put back."""
+        """Deletes the files, once nothing is left to restore."""
         if self._directory is not None:
             shutil.rmtree(self._directory, ignore_errors=True)
 
 
 ATTEMPTS: Final = 3
-"""Times that a change which undoes another one is sent until it shows."""
+"""Most times that a request to undo a change is sent."""
 
 MOST_PATIENCE: Final = timedelta(seconds=30)
-"""Longest wait for a deployment that refuses so much at once, where the run may not pause for longer."""
+"""Longest wait after a 429, unless the run may pause for longer."""
 
 
 def persistent(
     client: ProbeClient, method: str, path: str, writer: str, json: object = None
 ) -> Exchange:
-    """Sends a change that may arrive twice, again where it is lost or refused as too much at once.
+    """Sends an idempotent change, again if it got no response or a 429.
 
     Raises:
-        Refusal: It was not sent, or got no response however often it was sent.
+        Refusal: The change was not sent, or got no response in any attempt.
     """
     for _attempt in range(ATTEMPTS - 1):
         try:
@@ -196,7 +196,7 @@ def persistent(
 
 
 def _wait(client: ProbeClient, refusal: Exchange) -> None:
-    """Waits as long as a refusal asks for, within reason or what the run may pause."""
+    """Waits as ``Retry-After`` asks, at most ``MOST_PATIENCE`` or the run's longest pause."""
     pause = refusal.response.header("retry-after") or ""
     seconds = int(pause) if pause.isdecimal() else 1
     most = max(MOST_PATIENCE, client.gateway.allowance.pause)
@@ -217,7 +217,7 @@ def restore_avatars(
         client: Sends the requests.
         before: The state before the run.
         writer: The credential.
-        primary: The hash of the account's primary e-mail address; empty where it is unknown.
+        primary: The hash of the account's primary e-mail address; empty if it is unknown.
         uploads: Ids of the avatars to delete.
         kept: The pictures of avatars that the deployment may have removed.
 
@@ -234,7 +234,7 @@ def restore_avatars(
     if not _differing_avatars(before, now, writer):
         return []
     images = now.avatars or {}
-    undeleted = [each for each in images if each in client.gateway.made - {*before.avatars}]
+    undeleted = [image for image in images if image in client.gateway.made - {*before.avatars}]
     _delete(client, undeleted, writer)
     _put_back(client, before, writer, kept, images)
     for image, fields in before.avatars.items():
@@ -248,7 +248,7 @@ def restore_avatars(
 
 
 def _state(client: ProbeClient, before: AccountBefore, writer: str) -> AccountBefore:
-    """Reads the avatars of an account, and what is selected for the addresses as before."""
+    """Reads an account's avatars, and its selection for the addresses of an earlier state."""
     chosen = {hash_: selected(client, writer, hash_) for hash_ in before.selected}
     return AccountBefore(avatars=avatars(client, writer), selected=chosen)
 
@@ -265,19 +265,19 @@ def _put_back(
     kept: Keepsakes,
     now: dict[str, dict[str, str]],
 ) -> None:
-    """Uploads the pictures of avatars again that are gone, and notes a line for each."""
-    for image in [each for each in before.avatars or {} if each not in now]:
-        again = _uploaded_again(client, image, writer, kept, now)
-        if again is not None:
-            before.rename(image, again)
-            now[again] = {}
-            kept.note_moved(writer, image, again)
+    """Uploads the pictures of missing avatars again, and records their new ids."""
+    for image in [it for it in before.avatars or {} if it not in now]:
+        new_image = _uploaded_again(client, image, writer, kept, now)
+        if new_image is not None:
+            before.rename(image, new_image)
+            now[new_image] = {}
+            kept.note_moved(writer, image, new_image)
 
 
 def _uploaded_again(
     client: ProbeClient, image: str, writer: str, kept: Keepsakes, known: Collection[str]
 ) -> str | None:
-    """Uploads the picture of an avatar again; returns its new id, or None where that fails.
+    """Uploads the picture of an avatar again; returns its new id, or None if that fails.
 
     An upload whose response is lost is looked for in the list before it is sent again.
     """
@@ -285,7 +285,7 @@ def _uploaded_again(
         try:
             exchange = kept.put_back(client, image, writer)
         except Unreachable:
-            new = [each for each in avatars(client, writer) if each not in known]
+            new = [image for image in avatars(client, writer) if image not in known]
             if new:
                 return new[0]
             continue

@@ -1,4 +1,4 @@
-"""Collects what the exchanges of a run show of the questions that the interface leaves open."""
+"""Learns from a run how a deployment behaves where the interface leaves the behaviour open."""
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -37,8 +37,8 @@ from understudy.verify.shown_requests import SHOWN, command_of, commands_of
 from understudy.verify.switches import EXPERIMENTS
 from understudy.verify.target import Target
 
-# What has shown an answer only once is sent again, since a deployment may answer by chance. The probe or
-# experiment is sent whole, because the answer may need what it sends before.
+# A probe or experiment whose answer was seen only once is repeated, since it may be due to chance.
+# It is repeated as a whole, because the answer may depend on the requests before it.
 
 
 class _Sender(NamedTuple):
@@ -53,9 +53,9 @@ class Repetitions:
     """The outcome of the repetitions of a run.
 
     Attributes:
-        contradictory: Rule without a switch to how its repetition differs.
-        confirmed: Rules without a switch whose repetition shows the same.
-        requests: Rule to the requests of the repetitions that were sent for it alone.
+        contradictory: By rule without a switch, how its repetition differs.
+        confirmed: Rules without a switch whose repetition shows the same answer.
+        requests: By rule, the number of requests of repetitions that were sent for it alone.
     """
 
     contradictory: dict[str, str] = field(default_factory=dict)
@@ -63,13 +63,13 @@ class Repetitions:
     requests: dict[str, int] = field(default_factory=dict)
 
     def repeat(self, run: Run, once: Mapping[str, str]) -> None:
-        """Sends again what showed the answers that were seen once.
+        """Repeats the probes and experiments whose answers were seen once.
 
-        A sender for which the budget or a permission is used up is left out, and its facts stay.
+        Those that the budget or a permission no longer allows are skipped, and their facts remain.
 
         Args:
             run: The run.
-            once: Rule to the sender of the exchange that shows its answer.
+            once: By rule, the sender of the exchange that shows its answer.
 
         Raises:
             Unreachable: The deployment no longer responds.
@@ -80,7 +80,7 @@ class Repetitions:
                 self._repeat(run, sender, rules)
 
     def repeat_numbers(self, run: Run, trials: Trials) -> None:
-        """Tries the two numbers beside each answer again, if they were tried once.
+        """Tries the two numbers on both sides of each answer again, if they were tried only once.
 
         Raises:
             Unreachable: The deployment no longer responds.
@@ -114,7 +114,7 @@ class Repetitions:
 
 
 class _Count(NamedTuple):
-    """The check results of a rule, and how often the breach was seen that decides on its fact."""
+    """The number of a rule's check results, and the breach that decides its fact."""
 
     checks: int
     breach: Finding | None
@@ -128,8 +128,8 @@ class _Count(NamedTuple):
 
         Args:
             later: The results after the repetition.
-            own_results: What the repetition shows alone: a check that judges the first request of a
-                kind says nothing of a second one.
+            own_results: The results of the repetition judged alone, since a check that judges only
+                the first request of a kind gives none for the second.
         """
         if self.breach is None:
             return f"as assumed, and then {later.breach.actual}" if later.breach else ""
@@ -140,13 +140,13 @@ class _Count(NamedTuple):
         return "" if is_as_before else f"{self.breach.actual}, and then as assumed"
 
     def is_shown_by(self, own_results: Sequence[CheckResult]) -> bool:
-        """Tells whether what a repetition shows alone is the same: no breach, or one."""
+        """Tells whether the results of a repetition judged alone agree: no breach, or one."""
         has_breach = any(not result.holds for result in own_results)
         return bool(own_results) and has_breach == (self.breach is not None)
 
 
 def _judged_alone(run: Run, exchanges: Sequence[Exchange]) -> Mapping[str, list[CheckResult]]:
-    """Returns what exchanges show of each rule without those that were sent before them."""
+    """Returns each rule's results for these exchanges without the ones before them."""
     history, results = run.evaluator.history.emptied(), defaultdict[str, list[CheckResult]](list)
     for exchange in exchanges:
         for checked in check_results(exchange, history, run.evaluator.rules.keys()):
@@ -158,7 +158,7 @@ def _judged_alone(run: Run, exchanges: Sequence[Exchange]) -> Mapping[str, list[
 
 
 def deciding_breach(findings: list[Finding]) -> Finding | None:
-    """Returns the breach that shows what a deployment does otherwise: the first note, or finding."""
+    """Returns the breach that decides a rule's fact: its first note, or else its first finding."""
     notes = (each for each in findings if each.is_note)
     return next(notes, None) or next(iter(findings), None)
 
@@ -183,7 +183,7 @@ def _send_whole(probe: Probe, client: ProbeClient) -> None:
 
 
 def _send(sender: Callable[[], object]) -> None:
-    """Sends a repetition as far as the budget and the permissions reach.
+    """Sends a repetition as far as the budget and the permissions allow.
 
     Raises:
         Unreachable: The deployment no longer responds.
@@ -193,16 +193,16 @@ def _send(sender: Callable[[], object]) -> None:
     except Unreachable:
         raise
     except Refusal:
-        return  # what was seen once stays so
+        return  # the answer remains as one that was seen once
 
 
 @dataclass(frozen=True, slots=True)
 class Learnt:
-    """The result of a run that learns.
+    """The result of learning from a run.
 
     Attributes:
-        facts: What was settled, and what was not.
-        outcome: The run itself, with what could not be undone.
+        facts: The facts, and the questions that are not settled.
+        outcome: The outcome of the run.
     """
 
     facts: Facts
@@ -215,10 +215,10 @@ class Learner:
 
     Attributes:
         run: The run; None until the probes have ended.
-        shown: Rule to option to the exchanges that show it, as of the last reading.
+        shown: By rule and option, the exchanges that show it, as of the last reading.
         trials: The numbers that were tried; None until the probes have ended.
-        lacking: Rule to the reason why its experiment could not run.
-        repetitions: What was sent again, because it had shown its answer only once.
+        lacking: By rule, the reason why its experiment could not run.
+        repetitions: The repetitions of answers that were seen only once.
         stopped: Why the experiments ended early; empty where they did not.
     """
 
@@ -230,7 +230,7 @@ class Learner:
     stopped: str = ""
 
     def read(self) -> None:
-        """Reads what the exchanges so far show."""
+        """Reads the options that the exchanges so far show."""
         if self.run is not None:
             history = self.run.evaluator.history.emptied()
             self.shown = shown_options(self.run.exchanges, history)
@@ -245,12 +245,12 @@ class Learner:
             self.lacking = carry_out_experiments(
                 run.gateway, run.exchanges, wanted, self.trials, run.evaluator.facts
             )
-        except Refusal as refusal:  # the questions that it leaves open are told why
+        except Refusal as refusal:  # reported as the reason of the questions that it leaves open
             self.stopped = str(refusal)
             raise
 
     def repeat(self, run: Run) -> None:
-        """Sends again what has shown an answer once, as far as the budget reaches."""
+        """Repeats what has shown an answer only once, as far as the budget allows."""
         self.read()
         if self.trials is not None:
             self.trials.heed(run.exchanges)
@@ -275,11 +275,11 @@ class Learner:
 
 
 def learn(deployment: Deployment, options: RunOptions) -> Learnt:
-    """Learns how a deployment answers the questions of some rules, and undoes what it changed.
+    """Learns how a deployment behaves where rules leave it open, and undoes the run's changes.
 
     Args:
         deployment: The deployment.
-        options: The rules, where every open one is meant if none is named, and who listens.
+        options: The rules, or none for every rule that leaves something open; and the listeners.
 
     Raises:
         StartupError: A rule leaves nothing open, or the run cannot begin.
@@ -330,7 +330,7 @@ def open_rules(wanted: Sequence[str] = ()) -> dict[str, Rule]:
 def _settled(
     ended: RuleOutcome, learner: Learner, outcome: Outcome, day: date, target: Target
 ) -> Fact | Unsettled:
-    """Returns what a run has shown of a rule."""
+    """Returns the fact that a run has shown for a rule, or why there is none."""
     switch = ended.rule.switch
     if switch is None:
         return _without_switch(ended, learner, outcome, day, target)
@@ -363,7 +363,7 @@ def fact_of_switch(
     Args:
         rule: The id of the switch's rule.
         switch: The switch.
-        option: What was read from exchanges; a status that is not one of its options is another reading.
+        option: The option that exchanges show, or a status that is none of the switch's options.
         shown_by: Some of the exchanges, as commands or in a few words each.
         seen: The number of exchanges.
         day: The day.
@@ -381,9 +381,9 @@ def fact_of_switch(
 
 
 def _number(ended: RuleOutcome, learner: Learner, day: date, target: Target) -> Fact | Unsettled:
-    """Returns the number that the trials of a run have left."""
+    """Returns the number that the trials of a run have found, or why there is none."""
     rule, trials = ended.rule.id, learner.trials
-    # it does not matter here that no check judges a number
+    # UNJUDGED says that no check judges a number, which is no reason that trials found none
     unchecked = "" if rule in UNJUDGED else ended.reason
     why = learner.lacking.get(rule) or unchecked or learner.stopped
     if trials is None:
@@ -411,7 +411,7 @@ def _number(ended: RuleOutcome, learner: Learner, day: date, target: Target) -> 
 def _without_switch(
     ended: RuleOutcome, learner: Learner, outcome: Outcome, day: date, target: Target
 ) -> Fact | Unsettled:
-    """Returns what a run has shown of a rule that has no switch, as its checks judge it."""
+    """Returns the fact that the checks of a rule without a switch show, or why there is none."""
     if not ended.checks:
         return Unsettled(ended.rule.id, ended.reason)
     difference = learner.repetitions.contradictory.get(ended.rule.id)

@@ -16,7 +16,7 @@ ANONYMOUS = "anonymous"
 
 
 def bucket_of(token: str | None) -> str:
-    """Returns the key that a credential is counted under; never the credential itself."""
+    """Returns the key under which a credential is counted; never the credential itself."""
     if token is None:
         return ANONYMOUS
     return "token " + hashlib.sha256(token.encode()).hexdigest()[:16]
@@ -32,7 +32,7 @@ class RequestLedger(Protocol):
         """Counts a request if the hour has more left than what is kept for undoing."""
 
     def add(self, bucket: str, now: datetime, *, is_restoring: bool = False) -> None:
-        """Counts a request whatever is left."""
+        """Counts a request even if the hour has none left."""
 
     def frees(self, bucket: str) -> datetime | None:
         """Returns when the oldest request of the hour is dropped from the count."""
@@ -41,7 +41,7 @@ class RequestLedger(Protocol):
         """Drops the entries later than the restored time."""
 
     def close(self) -> None:
-        """Gives back what was kept for undoing."""
+        """Releases the requests that were reserved for undoing."""
 
 
 class Ledger:
@@ -93,7 +93,7 @@ class Ledger:
         """Counts a request if the hour has more left than what is kept for undoing.
 
         Args:
-            bucket: What it is counted under.
+            bucket: The key under which it is counted.
             now: The current time.
             limit: Requests per hour.
             reserve: Requests that are kept for undoing changes.
@@ -119,7 +119,7 @@ class Ledger:
             self._read_on()
 
     def close(self) -> None:
-        """Does nothing: a file keeps no connection."""
+        """Does nothing: the file is not kept open, and reserves nothing."""
 
     def _drop(self, bucket: str, now: datetime) -> None:
         times = self._sent.get(bucket, deque())
@@ -145,7 +145,7 @@ class Ledger:
                 self._sent.setdefault(entry["bucket"], deque()).append(at)
 
     def _is_read(self, path: Path) -> bool:
-        """Tells whether there is nothing new, for a tenth of what opening the file costs."""
+        """Tells whether the whole file is read already, for a tenth of the cost of opening it."""
         status = path.stat()
         return (status.st_ino, status.st_size) == (self._inode, self._read)
 

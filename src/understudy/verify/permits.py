@@ -1,7 +1,7 @@
 """Decides whether a request may be sent at all, as a function of values.
 
-The gateway asks before every request, whatever made it, because filters further up leak. A refusal
-ends a probe, and none ends a run's report:
+The gateway asks before every request, whoever made it, because filters further up leak. A refusal
+ends a probe, but not the run:
 
 Refusal
 ├── NotPermitted    the mode or a permission rules the request out
@@ -37,7 +37,7 @@ class Made(NamedTuple):
 
     Attributes:
         avatars: Ids of the avatars that it uploaded.
-        tokens: The number of tokens that it had issued, or may have by what is on the way.
+        tokens: The number of tokens that were issued to it, or may be by requests under way.
         is_undoable: True if the run knows how to undo the request to another service.
     """
 
@@ -74,7 +74,7 @@ def described(target: Target) -> list[str]:
     return lines
 
 
-def fault(
+def obstacle(
     request: Request,
     place: Place,
     identity: Identity,
@@ -91,7 +91,7 @@ def fault(
         identity: Its account and credential.
         target: The permissions.
         made: What this run has made at the deployment.
-        is_undo: True if it restores something, which may concern any avatar of the account.
+        is_undo: True if it undoes a change, which may concern any avatar of the account.
     """
     if place.site == "elsewhere":
         return _elsewhere(request, target)
@@ -131,7 +131,7 @@ def _authorization(request: Request, place: Place, target: Target, made: Made) -
 
 
 def _not_undoable(place: Place, target: Target) -> str | None:
-    """Returns why an operation of another service is not sent, whosever credential it is sent with."""
+    """Returns why a write to another service is not sent, with any credential, or None."""
     if target.writes != "own" or not place.operation or place.operation in RESOURCE:
         return None
     return f"it is not known how to undo {place.operation}, and the mode is not full"

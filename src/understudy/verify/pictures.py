@@ -1,6 +1,6 @@
-"""Reads QR codes by their pixels, with a decoder that shares nothing with what drew them.
+"""Makes pictures for uploads, compares them, and reads QR codes by their pixels.
 
-Sizes come from the picture and not from a header.
+The decoder shares no code with the mock's encoder. Sizes come from the picture, not from a header.
 """
 
 import re
@@ -29,21 +29,21 @@ READABLE: Final = 160
 """The least width in pixels of a code that must be readable; smaller modules cannot be judged."""
 
 LONG: Final = 100
-"""Characters in a query from which on a code is so dense that it needs four times the pixels."""
+"""Characters in a request from which a code is so dense that it needs four times the width."""
 
 TOO_LONG: Final = 400
-"""Characters in a query from which on no decoder is relied on."""
+"""Characters in a request from which the decoder is not reliable."""
 
 CENTRE: Final = 0.2
-"""The share of a code's side where an icon stands."""
+"""Share of a code's side that an icon in the middle may cover."""
 
 
 class Picture(NamedTuple):
     """The picture of a QR code as a decoder and its pixels show it.
 
     Attributes:
-        size: Width and height in pixels; None for what is not a picture.
-        text: What a decoder reads; empty where it reads nothing.
+        size: Width and height in pixels; None if the content is not a picture.
+        text: The text that the decoder reads; empty if it reads none.
         dark: Share of dark pixels.
         centre: The pixels in the middle.
     """
@@ -64,7 +64,7 @@ def decoded(content: bytes) -> Picture:
             image = opened.convert("L")
     except (UnidentifiedImageError, Image.DecompressionBombError, OSError, SyntaxError, ValueError):
         return Picture(None)
-    # Given a picture, the decoder calls Python, and takes Ctrl-C in there for a picture it cannot read.
+    # Given an Image, the decoder calls back into Python, and takes Ctrl-C there for a bad picture.
     pixels = memoryview(image.tobytes()).cast("B", (image.height, image.width))
     codes = zxingcpp.read_barcodes(
         pixels, formats=zxingcpp.BarcodeFormats(zxingcpp.BarcodeFormat.QRCode)
@@ -81,7 +81,7 @@ def picture_of(exchange: Exchange) -> Picture:
 
 
 def requested_size(exchange: Exchange) -> int | None:
-    """Returns the requested size in pixels; None where the request is not clear."""
+    """Returns the requested size in pixels; None if the request is ambiguous."""
     sizes = [text for name, text in exchange.request.pairs if name == "size"]
     if not sizes:
         return DEFAULT_SIZE
@@ -90,13 +90,13 @@ def requested_size(exchange: Exchange) -> int | None:
 
 
 def size_bounds(inputs: DeclaredInputs) -> tuple[int, int]:
-    """Returns the smallest and the largest width in pixels; the mock's where none is declared."""
+    """Returns the smallest and the largest width in pixels; the mock's if none is declared."""
     least, largest = inputs.least_qr_size, inputs.largest_qr_size
     return (1 if least is None else least, LARGEST if largest is None else largest)
 
 
 def fitting(client: ProbeClient, size: int) -> str:
-    """Returns a width as a query has it, or the nearest that the document in force allows."""
+    """Returns the text of a width, or of the nearest that the document in force allows."""
     least, largest = size_bounds(client.inputs)
     return str(max(least, min(size, largest)))
 
@@ -104,7 +104,7 @@ def fitting(client: ProbeClient, size: int) -> str:
 def with_other(
     exchange: Exchange, history: History, name: str, other: str | None
 ) -> Exchange | None:
-    """Returns the same code with another value of one parameter."""
+    """Returns the newest exchange for the same code with another value of one parameter."""
     if other is None:
         return None
     query = {**exchange.request.query, name: other}
@@ -137,9 +137,9 @@ def draw(client: ProbeClient, **query: str) -> Exchange:
 
 
 SIDE: Final = 500
-"""Pixels: the width of an uploaded picture, which no deployment has a reason to take for too small.
+"""Pixels: the width of an uploaded picture, large enough for every deployment.
 
-It is less than the least of ``upload-largest-side``, so that no refusal of it is read as one for its width.
+It is below the range of ``upload-largest-side``, so that no refusal is read as one of its width.
 """
 
 
@@ -148,7 +148,7 @@ def picture(form: str = "PNG", size: tuple[int, int] = (SIDE, SIDE)) -> bytes:
     """Returns a picture of few bytes.
 
     Args:
-        form: As Pillow names it, such as ``JPEG``.
+        form: Name of the format in Pillow, such as ``JPEG``.
         size: Width and height in pixels.
     """
     content = BytesIO()
@@ -158,12 +158,12 @@ def picture(form: str = "PNG", size: tuple[int, int] = (SIDE, SIDE)) -> bytes:
 
 THUMBNAIL: Final = (8, 8)
 ALIKE: Final = 25
-"""The mean difference of colours up to which two pictures are one, whatever they were encoded as."""
+"""Largest mean difference of colours between two encodings of one picture."""
 
 
 @cache  # drawn once, however often it is compared
 def patterned(number: int) -> bytes:
-    """Returns a picture of four fields that tells itself from others and from its mirror image."""
+    """Returns a picture of four fields, unlike that of another number and its mirror image."""
     content = BytesIO()
     fields = Image.new("RGB", (2, 2))
     for place in range(4):
@@ -177,11 +177,11 @@ def patterned(number: int) -> bytes:
 
 
 def look_alike(one: bytes, other: bytes) -> bool | None:
-    """Tells whether two files show the same picture; None where one of them is not a picture."""
+    """Returns whether two files show the same picture; None if one of them is not a picture."""
     try:
         small = [
-            Image.open(BytesIO(each)).convert("RGB").resize(THUMBNAIL).tobytes()
-            for each in (one, other)
+            Image.open(BytesIO(content)).convert("RGB").resize(THUMBNAIL).tobytes()
+            for content in (one, other)
         ]
     except (UnidentifiedImageError, Image.DecompressionBombError, OSError, SyntaxError, ValueError):
         return None
@@ -191,7 +191,7 @@ def look_alike(one: bytes, other: bytes) -> bool | None:
 
 @lru_cache(maxsize=32)
 def plain_picture(side: int) -> bytes:
-    """Returns a square of few bytes, however large.
+    """Returns a square of one colour, which takes few bytes at any size.
 
     Args:
         side: Width and height in pixels.
@@ -208,19 +208,19 @@ def upload(client: ProbeClient, content: bytes, who: str = "owner", **query: str
 
 
 def an_avatar(client: ProbeClient) -> str:
-    """Returns an avatar of the test account that this run uploaded, and uploads one if need be."""
-    own = [each for each in client.earlier if each.identity.account == "own"]
-    gone = {each.value for each in own if each.operation == DELETE_AVATAR}
-    made = (each for each in own if each.operation == UPLOAD_AVATAR and each.response.is_success)
-    living = (id_of(each) for each in made if id_of(each) not in gone)
-    return next(living, None) or id_of(upload(client, picture(), select_avatar="false"))
+    """Returns the id of an avatar that this run uploaded; uploads one if there is none."""
+    own = [it for it in client.earlier if it.identity.account == "own"]
+    gone = {it.value for it in own if it.operation == DELETE_AVATAR}
+    made = (it for it in own if it.operation == UPLOAD_AVATAR and it.response.is_success)
+    existing = (image for image in map(id_of, made) if image not in gone)
+    return next(existing, None) or id_of(upload(client, picture(), select_avatar="false"))
 
 
 def id_of(exchange: Exchange) -> str:
-    """Returns the avatar that was uploaded; a made-up one where the response names none."""
+    """Returns the id of an uploaded avatar; a made-up one if the response has none."""
     return str(exchange.json_object.get("image_id", MADE_UP))
 
 
 def avatars(client: ProbeClient, hash_: str | None = None, who: str = "owner") -> Exchange:
-    """Lists the avatars of an account, as selected for an e-mail address if one is passed."""
+    """Lists the avatars of an account, with the selection for an e-mail hash if one is passed."""
     return client.get("/me/avatars", who, {"selected_email_hash": hash_} if hash_ else ())

@@ -1,4 +1,4 @@
-"""The HTTP client of a probe: builds requests in words of the interface, sends them by the gateway."""
+"""The HTTP client of a probe: builds requests to the interface, and sends them by the gateway."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -22,10 +22,10 @@ Pairs = Mapping[str, Any] | Sequence[tuple[str, str]]
 
 
 class MissingNeedError(LookupError):
-    """A probe uses what the target does not give: its ``needs`` lack something.
+    """A probe uses a value that the target lacks, and that is missing in the probe's ``needs``.
 
     Args:
-        need: What they lack.
+        need: The name of the missing need.
     """
 
     def __init__(self, need: str) -> None:
@@ -34,9 +34,9 @@ class MissingNeedError(LookupError):
 
 @dataclass(frozen=True, slots=True)
 class Absent:
-    """Stands for a value that the target does not give: it is false, and no request can contain it.
+    """Placeholder for a value that the target lacks: it is false, and cannot be sent.
 
-    None would be sent as the text ``None``, and the response to it would count for the rule.
+    None would be sent as the text ``None``, and the rule would be judged by the response.
 
     Attributes:
         need: The name of the need that would have kept the probe from running.
@@ -57,9 +57,9 @@ class Absent:
         raise MissingNeedError(self.need)
 
 
-@lru_cache(maxsize=16)  # every probe gets one, of the same few targets
+@lru_cache(maxsize=16)  # called for every probe, with the same few targets
 def _with_absent(known: Known) -> Known:
-    """Returns the people of a target, in which what is not given cannot be sent."""
+    """Returns the people of a target, with ``Absent`` for each missing value."""
     absent: dict[str, Any] = {
         name: Absent(name) for name, value in structs.asdict(known).items() if value is None
     }
@@ -68,13 +68,13 @@ def _with_absent(known: Known) -> Known:
 
 @dataclass(frozen=True, slots=True)
 class ProbeClient:
-    """One probe at the deployment.
+    """Sends the requests of one probe.
 
     Attributes:
-        gateway: The way onto the wire.
-        source: What reports call the sender.
-        earlier: What the run exchanged so far, for what need not be asked again.
-        seed: Draws what a probe leaves to chance.
+        gateway: Sends every request.
+        source: Name of the sender in reports.
+        earlier: The exchanges of the run so far, so that reads need not be repeated.
+        seed: Seed for the random choices of a probe.
     """
 
     gateway: Gateway
@@ -89,7 +89,7 @@ class ProbeClient:
 
     @property
     def known(self) -> Known:
-        """The people that the target names; who is absent is false, and cannot be sent."""
+        """The people that the target names, with ``Absent`` for each missing value."""
         return _with_absent(self.target.known)
 
     @property
@@ -99,7 +99,7 @@ class ProbeClient:
 
     @property
     def upload_field(self) -> str:
-        """Name of the field that an upload sends its picture under, by the document in force."""
+        """Name of the form field for an uploaded picture, by the document in force."""
         return self.inputs.upload_field
 
     @property
@@ -108,21 +108,19 @@ class ProbeClient:
         return self.gateway.routes.inputs
 
     def get(self, path: str, who: str = "anonymous", query: Pairs = (), **more: Any) -> Exchange:
-        """Reads something of the resource API."""
+        """Sends a GET request to the resource API."""
         return self.send("GET", path, who, query=query, **more)
 
     def recall(
         self, path: str, who: str = "anonymous", query: Pairs = (), *, is_lasting: bool = False
     ) -> Exchange:
-        """Reads something, or returns what this run read there, if nothing was written since.
-
-        The evaluator remembers the response, and judges later exchanges beside it.
+        """Returns the same read of this run if nothing was written since, or else sends it.
 
         Args:
             path: As of ``send``.
             who: As of ``send``.
             query: As of ``send``.
-            is_lasting: Whether no write of verify changes what is read there, a refusal too.
+            is_lasting: True if no write changes the response: then earlier ones and refusals do.
         """
         request = self._request("GET", path, who, query=query)
         for exchange in reversed(self.earlier):
@@ -141,10 +139,9 @@ class ProbeClient:
 
         Args:
             method: In upper case.
-            path: Below the resource API's address; a whole address is taken as it is.
+            path: Below the resource API's base URL; an absolute URL is used as it is.
             who: Name of a credential of the target, or a token that was issued during the run.
-            more: As ``_request`` takes it; and ``is_exhausting`` where it is meant to use up the
-                limit.
+            more: As of ``_request``; and ``is_exhausting`` if it is meant to use up the limit.
         """
         is_exhausting = bool(more.pop("is_exhausting", False))
         request = self._request(method, path, who, **more)
@@ -159,9 +156,9 @@ class ProbeClient:
             method: In upper case.
             path: As of ``send``.
             who: As of ``send``.
-            variants: What each carries, as ``_request`` takes it; one may name another ``who``.
+            variants: Arguments of ``_request`` for each; one may name another ``who``.
         """
-        requests = [self._request(method, path, **{"who": who, **each}) for each in variants]
+        requests = [self._request(method, path, **{"who": who, **it}) for it in variants]
         return self.gateway.send_together(requests, self.source)
 
     def _request(  # noqa: PLR0913 - what a request can carry
@@ -181,18 +178,18 @@ class ProbeClient:
 
         Args:
             method: In upper case.
-            path: Below the resource API's address; a whole address is taken as it is.
+            path: Below the resource API's base URL; an absolute URL is used as it is.
             who: Name of a credential of the target, or a token that was issued during the run.
             query: Names and texts, in order.
-            json: The body, where it is JSON.
-            malformed: The body, where it is sent as JSON and is not.
-            form: The body, where it is a URL-encoded form.
-            files: The body, where it is multipart, as httpx takes it.
-            headers: Further ones.
+            json: A body to send as JSON.
+            malformed: A body that is declared as JSON and is not.
+            form: A body to send as a URL-encoded form.
+            files: A multipart body, as httpx takes it.
+            headers: Further headers.
 
         Raises:
-            NotPermitted: Its path makes no valid URL.
-            MissingNeedError: It has a value that the target does not give.
+            NotPermitted: The URL is not valid.
+            MissingNeedError: A value is one that the target lacks.
         """
         url = path if path.startswith("http") else self.target.base_url.rstrip("/") + path
         pairs = _given(query)
@@ -226,10 +223,10 @@ class ProbeClient:
         )
 
     def token(self, who: str) -> str | None:
-        """Returns the token of a name; what is not the name of a credential is a token itself.
+        """Returns the token of a credential by its name; any other text is a token itself.
 
         Raises:
-            MissingNeedError: The target does not give that credential.
+            MissingNeedError: The target lacks that credential.
         """
         if who == "anonymous":
             return None
@@ -239,20 +236,20 @@ class ProbeClient:
         return identity[1] if identity else who
 
     def has(self, who: str) -> bool:
-        """Tells whether the target gives a credential of that name."""
+        """Tells whether the target has a credential of that name."""
         return who == "anonymous" or who in self.target.identities()
 
     def auth(self, method: str, path: str, **more: Any) -> Exchange:
         """Sends a request to the authorization server.
 
         Raises:
-            MissingNeedError: The target does not give its address.
+            MissingNeedError: The target does not name the server.
         """
         address = self.target.auth_url or Absent("auth_url")
         return self.send(method, f"{address}".rstrip("/") + path, **more)
 
     def learn(self, token: str, scopes: frozenset[str]) -> str:
-        """Makes the gateway know a token that was just issued, and returns it."""
+        """Registers the scopes of a token that was just issued with the gateway, and returns it."""
         self.gateway.learn(token, issued_identity(scopes))
         return token
 
@@ -260,7 +257,7 @@ class ProbeClient:
         """Moves the deployment's time.
 
         Raises:
-            NotPermitted: It cannot be moved.
+            NotPermitted: The deployment's clock cannot be moved.
         """
         if self.gateway.time.advance is None:
             msg = "the deployment's time cannot be moved"
@@ -272,7 +269,7 @@ def _given(pairs: Pairs) -> list[tuple[str, Any]]:
     """Returns the pairs of a query or a form.
 
     Raises:
-        MissingNeedError: One has no value.
+        MissingNeedError: A value is None.
     """
     listed = list(pairs.items()) if isinstance(pairs, Mapping) else list(pairs)
     for name, value in listed:

@@ -1,8 +1,8 @@
-"""Registers probes, says what each needs of a target, and chooses and orders those of a run.
+"""Registers probes, tells what each needs of a target, and selects and orders those of a run.
 
-A probe is a well-chosen request, or a short sequence, and only sends. What its exchanges mean is for the checks to say, so that a generated case or a
-recording can settle the same rules. A probe of several parts is a generator: at each ``yield``
-another probe may go on, so that what reveals much is sent before what repeats it in other words.
+A probe is a well-chosen request, or a short sequence, and only sends. Checks judge its exchanges,
+so that a generated case or a recording can settle the same rules. A probe of several parts is a
+generator: at each ``yield`` another probe may go on, so that requests which settle much come first.
 """
 
 from collections import Counter
@@ -35,9 +35,9 @@ class ProbePart:
 
     Attributes:
         checks: Names of the checks that it settles, of the rules that the probe is for.
-        cost: How many requests it sends.
+        cost: The number of requests that it sends.
         by: The credentials that it sends with, and whether it writes.
-        tokens: How many access tokens it has issued.
+        tokens: The number of access tokens that are issued to it.
     """
 
     checks: tuple[str, ...]
@@ -54,7 +54,7 @@ class ProbePart:
 @cache  # the file is a part of the package
 def measured() -> Mapping[str, tuple[ProbePart, ...]]:
     """Returns the parts of each probe, by the probe's name."""
-    if not SCHEDULE.exists():  # as long as it is measured for the first time
+    if not SCHEDULE.exists():  # during the first measurement
         return {}
     return json.decode(SCHEDULE.read_bytes(), type=dict[str, tuple[ProbePart, ...]])
 
@@ -62,7 +62,7 @@ def measured() -> Mapping[str, tuple[ProbePart, ...]]:
 Parts = Iterator[object]
 """The parts of a probe; only the end of a part matters: after it another probe may go on."""
 
-Run = Callable[[ProbeClient], Parts | None]
+ProbeFunction = Callable[[ProbeClient], Parts | None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,10 +70,10 @@ class Probe:
     """A sequence of requests and the rules that it is for.
 
     Attributes:
-        name: What reports call it.
+        name: Its name in reports.
         rules: Ids of the rules that it is for.
-        parts: What it sends, in order, as measured; a probe that turns out to have more parts
-            goes on with them when all others have ended.
+        parts: Its parts, in order, as measured; if it turns out to have more, they are sent after
+            those of all other probes.
         needs: What the target must give or permit, as named in ``needs``.
         run: The function.
     """
@@ -82,7 +82,7 @@ class Probe:
     rules: tuple[str, ...]
     parts: tuple[ProbePart, ...]
     needs: tuple[str, ...]
-    run: Run
+    run: ProbeFunction
 
     @property
     def cost(self) -> int:
@@ -91,7 +91,7 @@ class Probe:
 
     @property
     def tokens(self) -> int:
-        """The number of access tokens that it has issued, about."""
+        """The approximate number of access tokens that are issued to it."""
         return sum(part.tokens for part in self.parts)
 
     @property
@@ -109,17 +109,15 @@ class Probe:
 PROBES: Final[list[Probe]] = []
 
 
-def probe(*rules: str, needs: tuple[str, ...] = ()) -> Callable[[Run], Run]:
-    """Registers a probe.
-
-    What its parts settle and cost is measured: ``make schedule`` after a change.
+def probe(*rules: str, needs: tuple[str, ...] = ()) -> Callable[[ProbeFunction], ProbeFunction]:
+    """Registers a probe; ``make schedule`` measures what its parts settle and cost.
 
     Args:
         rules: Ids of ``rules.yaml`` that it is for; each must be settled by one of its parts.
         needs: What the target must give or permit.
     """
 
-    def register(run: Run) -> Run:
+    def register(run: ProbeFunction) -> ProbeFunction:
         parts = measured().get(run.__name__, (ProbePart(()),))
         PROBES.append(Probe(run.__name__, rules, parts, needs, run))
         return run
@@ -247,7 +245,7 @@ def order_of_parts(probes: Sequence[Probe], ended: Container[str]) -> Iterator[P
         while waiting:
             _, place, done = heappop(waiting)
             now = (-_worth(staged[place], done, settled_before, weights), place, done)
-            if waiting and now > waiting[0]:  # the worth only falls, so no other is worth more
+            if waiting and now > waiting[0]:  # its worth has fallen since it was pushed
                 heappush(waiting, now)
                 continue
             yield staged[place]
@@ -272,7 +270,7 @@ def in_order(probes: Sequence[Probe]) -> list[Probe]:
 
 
 def _weights(probes: Sequence[Probe]) -> Weights:
-    """Returns what each check is worth: more where few parts settle it and where it binds."""
+    """Returns the worth of each check: more if few parts settle it, and if it can make findings."""
     parts = Counter(check for probe in probes for part in probe.parts for check in part.checks)
     noted = _checks_that_only_note()
     return {
@@ -281,7 +279,7 @@ def _weights(probes: Sequence[Probe]) -> Weights:
 
 
 def _checks_that_only_note() -> set[str]:
-    """Returns the names of the checks of what we chose, which binds no other deployment."""
+    """Returns the names of the checks of assumptions, which bind no other deployment."""
     rules = catalogue()
     return {
         check.name
@@ -291,7 +289,7 @@ def _checks_that_only_note() -> set[str]:
 
 
 def _worth(probe: Probe, done: int, settled_before: Settled, weights: Weights) -> float:
-    """Returns the most that the next parts settle for a request, however many parts ahead."""
+    """Returns the highest worth per request of the next part, the next two, and so on."""
     best = settled = cost = 0.0
     settled_by_then = settled_before.copy()
     for part in probe.parts[done:]:
@@ -305,7 +303,7 @@ def _worth(probe: Probe, done: int, settled_before: Settled, weights: Weights) -
 
 
 def _novelty(question: tuple[str, str], settled_before: Settled) -> float:
-    """Returns what a question is worth after those that were settled before."""
+    """Returns the worth of a question as a share, which falls the more often it was settled."""
     check, _ = question
     if question not in settled_before and check in settled_before:
         return OTHERWISE
@@ -326,7 +324,7 @@ def chosen(
     another service.
 
     Raises:
-        StartupError: There is no such rule, or it is not of the service.
+        StartupError: A rule does not exist, or does not apply to the service.
     """
     probes = candidates(deployment, rules_of(document, rules))
     ready = in_order([probe for probe, reason in probes if reason is None])
@@ -344,5 +342,5 @@ def candidates(deployment: Deployment, wanted: Collection[str]) -> list[tuple[Pr
 
 
 def needs_of(candidates: Iterable[tuple[Probe, str | None]]) -> set[str]:
-    """Returns what the probes need that can run."""
+    """Returns the needs of the probes that can run."""
     return {need for probe, reason in candidates if reason is None for need in probe.needs}

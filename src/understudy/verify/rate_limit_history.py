@@ -1,4 +1,4 @@
-"""Reads what successive responses say of an hourly limit; conditions that follow from it."""
+"""Reads the rate-limit headers of successive responses; has conditions of checks on them."""
 
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
@@ -20,7 +20,7 @@ ROUNDING: Final = timedelta(seconds=1)
 
 
 class Count(NamedTuple):
-    """The values of a response's three headers."""
+    """The values of a response's three rate-limit headers."""
 
     limit: int
     remaining: int
@@ -35,9 +35,9 @@ class Previous(NamedTuple):
 
 
 def count_in(exchange: Exchange) -> Count | None:
-    """Returns what a response's headers say; None where they do not all say it.
+    """Returns the values of a response's rate-limit headers; None unless all three are valid.
 
-    Nor do they of refused credentials: the interface does not say whom such a request counts for.
+    None for refused credentials too: the interface does not say for whom these are counted.
     """
     if exchange.status == UNAUTHORIZED:
         return None
@@ -46,7 +46,7 @@ def count_in(exchange: Exchange) -> Count | None:
     if not all(text.isdecimal() and text.isascii() and len(text) < DIGITS for text in texts):
         return None
     limit, remaining, reset = map(int, texts)
-    is_moment = name == LIMIT_HEADERS[0]  # by other names it may be so many seconds from now
+    is_moment = name == LIMIT_HEADERS[0]  # a header of another name may have seconds from now
     moment = datetime.fromtimestamp(reset, UTC) if is_moment else moment_of(reset, exchange.at)
     return Count(limit, remaining, moment)
 
@@ -84,7 +84,7 @@ def previous(exchange: Exchange, history: History) -> Previous | None:
 def counted_before(exchange: Exchange, history: History) -> Iterator[Previous]:
     """Yields the earlier requests that are counted together with this one, the newest first.
 
-    There is none after the clock was put back, as the hours of before are over.
+    It yields none after the clock was put back, as the earlier hours no longer apply.
     """
     if _was_put_back(exchange, history):
         return
@@ -99,7 +99,7 @@ def _was_put_back(exchange: Exchange, history: History) -> bool:
 
 
 def is_same_hour(count: Count, other: Count) -> bool:
-    """Tells whether two hours end at the same moment, which may be rounded to a second each time."""
+    """Tells whether two hours end at the same moment, which may be rounded to seconds each time."""
     return abs(count.reset - other.reset) <= ROUNDING
 
 
@@ -118,9 +118,9 @@ def avatars_since(exchange: Exchange, history: History, before: Exchange) -> lis
 
 
 def others_since(history: History, before: Exchange) -> list[Exchange]:
-    """Returns the other requests with any token since a request that may have been counted.
+    """Returns the other requests since one that may have been counted together with it.
 
-    Another token may be of the same account, and a request that is not stated to be counted may be counted.
+    Another token may be of the same account, and a deployment may count other operations too.
     """
     return [
         other
@@ -148,7 +148,7 @@ was_counted_before = found(previous, "the same client was counted before in the 
 
 
 def something_was_left(exchange: Exchange, history: History) -> bool:
-    """Tells whether the previous response shows more left than what may have been counted since, as HEAD is."""
+    """Tells whether the previous response shows more left than may have been counted since."""
     before = previous(exchange, history)
     if before is None:
         return False

@@ -1,8 +1,8 @@
-"""Tells from exchanges which option or number of a switch a deployment takes, and judges by what was learnt.
+"""Reads from exchanges which option or number of a switch a deployment has, and judges by facts.
 
-A number is searched by as few trials as possible: everything up to it is accepted, and everything
-beyond is refused. Operators choose round numbers, so these are tried before the ranges between them
-are halved.
+A limit is searched by as few trials as possible: every number up to it is accepted, and larger ones
+are refused. Operators choose round numbers, so these are tried before the ranges between them are
+halved.
 """
 
 from collections import Counter
@@ -24,7 +24,7 @@ LOADED: Final = rules.SECTIONS
 
 
 def options_shown(exchange: Exchange, history: History) -> Iterator[tuple[str, str]]:
-    """Yields each rule that an exchange shows a reading of, with the option."""
+    """Yields each rule of which an exchange shows the deployment's option, with the option."""
     for reading in READINGS:
         option = reading.option(exchange, history)
         if option is not None:
@@ -34,11 +34,11 @@ def options_shown(exchange: Exchange, history: History) -> Iterator[tuple[str, s
 def shown_options(
     exchanges: Iterable[Exchange], history: History
 ) -> dict[str, dict[str, list[Exchange]]]:
-    """Returns rule to option to the exchanges that show it.
+    """Returns, by rule and option, the exchanges that show the option.
 
     Args:
         exchanges: The exchanges, in order.
-        history: A history of the same deployment without exchanges; completed here.
+        history: A history of the same deployment without exchanges; they are added to it.
     """
     shown: dict[str, dict[str, list[Exchange]]] = {}
     for exchange in exchanges:
@@ -49,15 +49,15 @@ def shown_options(
 
 
 def binds(fact: Fact, rule: Rule, result: CheckResult) -> bool:
-    """Tells whether a deployment must meet what a check judges, as it was learnt to keep its rule.
+    """Tells whether a deployment must meet a check, since a fact says that it follows the rule.
 
-    Of a rule with a switch that is so where the fact says nothing else: a number says nothing of
-    other numbers, and that a request is refused says nothing of how. Those are facts of their own.
+    If the rule has a switch, the fact covers only what it names: not other numbers, and not the
+    form of a refusal.
 
     Args:
-        fact: What was learnt of the rule.
+        fact: The fact of the rule.
         rule: The rule.
-        result: What a check of the rule says of an exchange.
+        result: The check result of the rule for an exchange.
     """
     if not is_as_chosen(fact, rule):
         return False
@@ -67,12 +67,12 @@ def binds(fact: Fact, rule: Rule, result: CheckResult) -> bool:
 def contradictions(
     exchange: Exchange, history: History, facts: Mapping[str, Fact]
 ) -> Iterator[tuple[str, CheckResult]]:
-    """Yields what an exchange shows of the questions that facts answer, each with its rule.
+    """Yields, by rule, whether an exchange shows the same as the learned facts.
 
     Args:
         exchange: The exchange.
-        history: What was exchanged before.
-        facts: By rule.
+        history: The exchanges before it.
+        facts: The facts, by rule.
     """
     if not facts:
         return
@@ -95,7 +95,7 @@ def contradictions(
 def number_contradictions(
     exchange: Exchange, history: History, facts: Mapping[str, Fact]
 ) -> Iterator[tuple[str, CheckResult]]:
-    """Yields whether an exchange is as the facts about numbers say, each with its rule."""
+    """Yields, by rule, whether an exchange shows the same as the facts about numbers."""
     for reading in NUMBER_READINGS:
         fact = facts.get(reading.rule)
         if fact is None or not fact.reading.isdecimal():
@@ -114,14 +114,14 @@ NOT_TRIED: Final = "no number was tried"
 
 @dataclass(frozen=True, slots=True)
 class Bracket:
-    """The numbers that a deployment's own can still be.
+    """The range in which the number of a deployment still can be.
 
     Attributes:
         range: The numbers that the switch takes. The deployment's own may be smaller or larger.
         low: The largest number that was accepted; one step below the range if none was.
         high: The smallest number that was refused; two steps above the range if none was.
-        is_smallest: Whether the number is the smallest that the deployment takes: it was tried by
-            the number one step below, and counts as accepted where that was refused.
+        is_smallest: Whether the number is a lower limit. Its trial then sends the number one step
+            below, and is regarded as accepted if that was refused.
     """
 
     range: NumberRange
@@ -141,13 +141,13 @@ class Bracket:
 
     @property
     def value(self) -> str:
-        """The number that is left, as a switch takes it; or on which side of the range it is."""
+        """The number that is left, or in words on which side of the switch's range it is."""
         if self.low < self.range.least:
             return f"less than {self.range.least}"
         return f"more than {self.range.most}" if self.low > self.range.most else str(self.low)
 
     def narrowed(self, number: int, *, is_accepted: bool) -> "Bracket":
-        """Returns what is left after the trial of a number."""
+        """Returns the bracket after the trial of a number."""
         if is_accepted:
             beyond = self.range.most + self.range.step
             return replace(self, low=max(self.low, min(number, beyond)))
@@ -166,12 +166,12 @@ class Bracket:
 def bracket_of(
     numbers: NumberRange, trials: Iterable[tuple[int, bool]], *, is_smallest: bool = False
 ) -> Bracket:
-    """Returns what trials leave of a range.
+    """Returns the bracket that trials leave of a range.
 
     Args:
         numbers: The range.
         trials: Numbers, each with whether it was accepted.
-        is_smallest: As of a bracket.
+        is_smallest: As of ``Bracket``.
     """
     step = numbers.step
     bracket = Bracket(numbers, numbers.least - step, numbers.most + 2 * step, is_smallest)
@@ -181,7 +181,7 @@ def bracket_of(
 
 
 def most_trials(numbers: NumberRange, likely: Sequence[int]) -> int:
-    """Returns how many trials a search takes at most; a likely number takes one more than halving them."""
+    """Returns the most trials that a search takes: in the likely numbers, and in the widest gap."""
     step = numbers.step
     ends = (numbers.least - step, *likely, numbers.most + 2 * step)
     widest = max((high - low) // step for low, high in pairwise(ends))
@@ -189,10 +189,10 @@ def most_trials(numbers: NumberRange, likely: Sequence[int]) -> int:
 
 
 def next_trial(bracket: Bracket, likely: Sequence[int], expected: int | None = None) -> int | None:
-    """Returns the number to try next; None where nothing is left to be tried.
+    """Returns the number to try next; None if nothing is left to be tried.
 
     Args:
-        bracket: What the trials so far leave.
+        bracket: The bracket that the trials so far leave.
         likely: The numbers that operators choose, in ascending order.
         expected: The number that the deployment had before, which two trials confirm.
     """
@@ -218,7 +218,7 @@ class Trials:
 
     Attributes:
         history: The exchanges that were read.
-        by_rule: Rule to its trials.
+        by_rule: The trials of each rule.
     """
 
     history: History
@@ -226,7 +226,7 @@ class Trials:
     _read: int = 0
 
     def heed(self, exchanges: Sequence[Exchange]) -> None:
-        """Reads the exchanges that were not read before, of a list that grows."""
+        """Reads the exchanges that were appended to the run's list since the last call."""
         for exchange in exchanges[self._read :]:
             for reading in NUMBER_READINGS:
                 trial = reading.trial(exchange, self.history)
@@ -236,22 +236,22 @@ class Trials:
         self._read = len(exchanges)
 
     def bracket(self, rule: str) -> Bracket:
-        """Returns what the trials leave of the range of a rule."""
+        """Returns the bracket that the trials leave of the range of a rule."""
         trials: Iterable[Trial] = self.by_rule.get(rule, ())
-        tried = ((each.number, each.is_accepted) for each in trials)
+        tried = ((trial.number, trial.is_accepted) for trial in trials)
         is_smallest = any(each.is_smallest for each in NUMBER_READINGS if each.rule == rule)
         return bracket_of(range_of(rule), tried, is_smallest=is_smallest)
 
     def neighbours(self, rule: str) -> list[Trial]:
-        """Returns the largest number that was accepted and the smallest that was refused."""
+        """Returns the trials of the largest accepted and of the smallest refused number."""
         bracket = self.bracket(rule)
         ends = {bracket.low: True, bracket.high: False}
         trials = self.by_rule.get(rule, ())
-        return [each for each in trials if ends.get(each.number) is each.is_accepted]
+        return [trial for trial in trials if ends.get(trial.number) is trial.is_accepted]
 
     def tried_once(self, rule: str) -> list[int]:
-        """Returns those of the two numbers beside the answer that were tried only once."""
+        """Returns the numbers on both sides of the answer that were tried only once."""
         if rule not in self.by_rule or not self.bracket(rule).is_settled:
             return []
-        times = Counter(each.number for each in self.neighbours(rule))
+        times = Counter(trial.number for trial in self.neighbours(rule))
         return [number for number, count in times.items() if count == 1]

@@ -1,4 +1,4 @@
-"""Judges recorded traffic (HAR 1.2), a browser's export or a proxy's, by the same rules; nothing is sent."""
+"""Judges recorded traffic (HAR 1.2) of a browser or a proxy by the same rules; sends nothing."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
@@ -42,11 +42,11 @@ _SAVE_ONE = (
 def read_recording(
     path: Path, target: Target, routes: Routes, *, is_sent: bool = True
 ) -> list[Exchange]:
-    """Reads the exchanges of an archive, with the target's secrets put in again.
+    """Reads the exchanges of an archive, with the target's secrets in place of their variables.
 
     Args:
         path: The HTTP archive.
-        target: Whose secrets are meant by their variables.
+        target: The target, with its secrets.
         routes: Finds a request's operation.
         is_sent: False to read requests without a response too, as `understudy generate` writes them.
 
@@ -99,7 +99,7 @@ def _exchange(number: int, entry: dict[str, Any], target: Target, routes: Routes
 
 
 def _identity(entry: dict[str, Any], identity: Identity) -> Identity:
-    """Returns the identity of a token that a run's own archive says was issued during the run."""
+    """Returns the identity of an entry; verify's own archives mark tokens issued during the run."""
     if identity.kind != "unknown" or entry.get("_identity") != ISSUED:
         return identity
     scopes = entry.get("_scopes")
@@ -115,12 +115,12 @@ def _content(holder: dict[str, Any], secrets: dict[str, str], headers: Headers) 
         return body
 
 
-# An app that signs in gets a new token each time. Taken for accounts of their own, two tokens of one
-# person would look like two people who see each other's avatars.
+# An app that signs in gets a new token each time. If each token were regarded as another account,
+# two tokens of one person would look like two people who see each other's avatars.
 
 
 class TokenAccounts:
-    """The accounts of tokens, as far as traffic has shown them.
+    """Finds the accounts of unknown tokens, by the profiles and avatars in the responses to them.
 
     Args:
         target: The deployment; the accounts of its own tokens are known.
@@ -132,11 +132,11 @@ class TokenAccounts:
         self._by_token: dict[str, str] = {}
 
     def assigned(self, exchange: Exchange, history: History) -> Exchange:
-        """Returns an exchange whose unknown token has the account that it was seen to open.
+        """Returns an exchange with the account to which its unknown token was seen to belong.
 
         Args:
             exchange: The exchange.
-            history: What was exchanged before.
+            history: The exchanges before it.
         """
         identity = exchange.identity
         if exchange.operation not in ME or identity.account is None:
@@ -153,7 +153,7 @@ class TokenAccounts:
         return exchange
 
     def _shown(self, exchange: Exchange, history: History) -> Iterator[str]:
-        """Yields the accounts that a success says the token opens."""
+        """Yields the accounts that a response to a token shows."""
         for hashed in _hashes(exchange):
             if hashed in self._by_hash:
                 yield self._by_hash[hashed]
@@ -166,7 +166,7 @@ class TokenAccounts:
 
 
 def _hashes(exchange: Exchange) -> Iterator[str]:
-    """Yields the hash of the profile that a success on the caller's own shows."""
+    """Yields the hash in a successful response with the caller's own profile."""
     if exchange.operation in {OWN_PROFILE, UPDATE_PROFILE} and exchange.response.is_success:
         hashed = exchange.json_object.get("hash")
         if isinstance(hashed, str) and hashed:
@@ -178,7 +178,7 @@ def judge_recorded(archive: Path, deployment: Deployment, rules: Sequence[str]) 
 
     Args:
         archive: The HTTP archive.
-        deployment: Which addresses and credentials are the deployment's, and its document.
+        deployment: The deployment, with its URLs, credentials and document.
         rules: Ids of the rules to judge; every rule if none is named.
 
     Raises:
@@ -197,9 +197,9 @@ def judge_recorded(archive: Path, deployment: Deployment, rules: Sequence[str]) 
         raise StartupError(msg)
     wording = deployment.wording
     accounts = TokenAccounts(target)
-    for each in exchanges:
-        exchange = each if wording is None else wording.recorded(each)
+    for recorded in exchanges:
+        exchange = recorded if wording is None else wording.recorded(recorded)
         judged(evaluator, accounts.assigned(exchange, evaluator.history))
     outcomes = evaluator.outcomes({}, ())
-    judged_again = roots(evaluator, evaluator.history.exchanges)
-    return outcome_of(deployment, evaluator, exchanges, started, outcomes, roots=judged_again)
+    causes = roots(evaluator, evaluator.history.exchanges)
+    return outcome_of(deployment, evaluator, exchanges, started, outcomes, roots=causes)

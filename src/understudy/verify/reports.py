@@ -1,4 +1,4 @@
-"""Fills a report with the outcome of a run; what programs read of it, JSON and HAR, is made here."""
+"""Makes the report of a run's outcome, and its JSON and HAR for programs."""
 
 import base64
 import re
@@ -55,12 +55,12 @@ SEVERITIES: Final[Mapping[str, Severity]] = {
 
 @dataclass(frozen=True, slots=True)
 class FindingsOfCause:
-    """The findings of one rule, and what follows from the same exchanges.
+    """The findings of one rule, and their consequences.
 
     Attributes:
         findings: The findings of the rule, at least one.
-        consequences: The findings of other rules that the same exchanges break.
-        words: The cause in words, where it is known; may be empty.
+        consequences: The findings of other rules with the same cause.
+        words: The cause in words; empty if it is not known.
     """
 
     findings: list[Finding]
@@ -73,20 +73,20 @@ class FindingsOfCause:
         return {it.rule.id for it in (*self.findings, *self.consequences)}
 
     def heading(self, secrets: Secrets) -> str:
-        """Returns the cause in words; where it is not known, what the deployment did first."""
+        """Returns the cause in words; if it is not known, the first finding in a sentence."""
         return self.words or in_words(self.findings[0], secrets)
 
 
 _STATUS: Final = re.compile(r"status (\d+)")
 _DEEDS: Final[Mapping[int, str]] = {2: "was answered", 3: "was answered", 4: "was refused"}
 _SENTENCE: Final = 160
+"""Most characters of the request, and of the response, in a sentence."""
 _NAMED: Final = 3
-"""Names of a long list that a sentence has."""
-"""Characters of what was sent, and of what came, in a sentence."""
+"""Most names of a long list in a sentence."""
 
 
 def in_words(finding: Finding, secrets: Secrets) -> str:
-    """Returns what a deployment did with which request, and what it should have done.
+    """Returns a sentence with a finding's request, the actual behaviour, and the expected one.
 
     Args:
         finding: The finding.
@@ -123,27 +123,27 @@ def by_rule(findings: Iterable[Finding]) -> list[list[Finding]]:
 def by_cause(
     findings: Iterable[Finding], roots: Mapping[tuple[str, int], str] = MappingProxyType({})
 ) -> list[FindingsOfCause]:
-    """Returns the findings by rule, with the rules that follow from it, the gravest cause first.
+    """Groups findings by their causes, each with its consequences, the most severe cause first.
 
-    A rule is a consequence of another if it is no longer broken where that one is repaired, or if each
-    of its decisive exchanges is decisive for that other rule too. Rules about every response, such as
-    ``document``, never come first.
+    A finding is a consequence of another rule if it disappears when that rule's defect is repaired,
+    or if all exchanges that decide its own rule also decide the other rule. Rules about every
+    response, such as ``document``, are tried as causes last.
 
     Args:
         findings: The findings.
-        roots: Rule and exchange of a finding to the rule that it follows from; to its own where it was
-            found that it does not follow from another.
+        roots: By rule and exchange number of a finding, the rule that explains it; its own if it is
+            known to be independent.
     """
     following = [(roots.get((it.rule.id, it.exchange.number), ""), it) for it in findings]
     left = [finding for root, finding in following if root in {"", finding.rule.id}]
     alone = {finding.rule.id for root, finding in following if root == finding.rule.id} - GENERAL
     known: list[FindingsOfCause] = []
     causes: list[FindingsOfCause] = []
-    for each in KNOWN_CAUSES:
-        group = [it for it in left if it.rule.id == each.rule and _is_of_other_caller(it)]
+    for cause in KNOWN_CAUSES:
+        group = [it for it in left if it.rule.id == cause.rule and _lacks_access(it)]
         if group:
-            explained = [it for it in left if it not in group and each.explains(it.exchange)]
-            known.append(FindingsOfCause(group, explained, each.words))
+            explained = [it for it in left if it not in group and cause.explains(it.exchange)]
+            known.append(FindingsOfCause(group, explained, cause.words))
             left = [it for it in left if it not in group and it not in explained]
     for group in by_rule(sorted(left, key=lambda finding: finding.rule.id in GENERAL)):
         numbers = _decisive(group)
@@ -161,12 +161,12 @@ def by_cause(
 
 
 class KnownCause(NamedTuple):
-    """A cause that a rule finds by changing one thing of a request, and nothing else.
+    """A cause that a rule isolates, by requests that differ in one part only.
 
     Attributes:
-        rule: The rule, which has a finding where the change alone decides.
+        rule: The rule, which is broken if this part alone decides.
         words: The cause.
-        explains: Tells whether an exchange shows it.
+        explains: Returns whether an exchange is affected.
     """
 
     rule: str
@@ -175,12 +175,12 @@ class KnownCause(NamedTuple):
 
 
 def _is_in_lower_case(exchange: Exchange) -> bool:
-    """Tells whether a token was sent in a way that some refuse and others take for none."""
+    """Tells whether the scheme of a token was sent as ``bearer``, which some servers refuse."""
     return exchange.request.header("authorization").startswith("bearer ")
 
 
-def _is_of_other_caller(finding: Finding) -> bool:
-    """Tells whether a request was refused, or got less than the same one before."""
+def _lacks_access(finding: Finding) -> bool:
+    """Tells whether a request was refused, or got fewer members than the same one before."""
     before = finding.steps[-2].json_object if finding.steps[1:] else {}
     return (
         finding.exchange.response.is_refusal
@@ -198,7 +198,7 @@ _GRAVEST_FIRST: Final[Sequence[Severity]] = ("critical", "major", "moderate", "m
 
 
 def severity_of(rule: Rule) -> Severity:
-    """Returns how much it matters that a rule is broken."""
+    """Returns the severity of breaking a rule."""
     return "critical" if rule.id == ANSWERS.id else SEVERITIES[rule.status]
 
 
@@ -207,7 +207,7 @@ def _decisive(findings: Iterable[Finding]) -> set[int]:
 
 
 def unchecked(outcome: Outcome) -> list[tuple[str, list[str]]]:
-    """Returns each reason with the rules that were not checked for it, most rules first."""
+    """Returns each reason with the rules that it kept from being checked, most rules first."""
     noted = {finding.rule.id for finding in outcome.notes}
     reasons: defaultdict[str, list[str]] = defaultdict(list)
     for result in outcome.rules:
@@ -217,7 +217,7 @@ def unchecked(outcome: Outcome) -> list[tuple[str, list[str]]]:
 
 
 def report_of(outcome: Outcome, secrets: Secrets) -> Report:
-    """Returns what a report says of a run.
+    """Returns the report of a run.
 
     Args:
         outcome: The outcome.
@@ -298,20 +298,20 @@ def _remarks(outcome: Outcome) -> Iterator[str]:
 
 @dataclass(frozen=True, slots=True)
 class _Filling:
-    """Makes causes and entries of findings."""
+    """Converts findings into the causes and entries of a report."""
 
     outcome: Outcome
     secrets: Secrets
 
     def headed(self, known: FindingsOfCause) -> Cause:
-        """Returns a cause with what follows from it, headed in words."""
+        """Returns a cause with its consequences and a heading in words."""
         cause = self.cause(known.findings, by_rule(known.consequences))
         return replace(cause, words=known.heading(self.secrets))
 
     def cause(
         self, findings: Iterable[Finding], consequences: Iterable[Iterable[Finding]] = ()
     ) -> Cause:
-        """Returns the findings of one rule, with those of the rules that follow from it."""
+        """Returns a cause of the findings of one rule, and of the rules that are consequences."""
         group = tuple(findings)
         rule = group[0].rule
         return Cause(
@@ -323,7 +323,7 @@ class _Filling:
         )
 
     def entry(self, finding: Finding) -> Entry:
-        """Returns one finding."""
+        """Returns the entry of one finding."""
         exchanges = "\n\n".join(shown(exchange, self.secrets) for exchange in finding.steps)
         folded = (("Exchanges", exchanges), ("Python", snippet(finding, self.secrets)))
         facts = (
@@ -350,7 +350,7 @@ def _where(finding: Finding) -> str:
 
 
 def _variables(outcome: Outcome, secrets: Secrets) -> Iterator[tuple[str, str]]:
-    """Yields the variables that the findings' commands read, and the key of the target that has each."""
+    """Yields the variables that the findings' commands read, with their keys in the target file."""
     text = "\n".join(line for each in outcome.findings for line in commands(each, secrets))
     made = {name for name, _, _ in made_variables(secrets)}
     for name in sorted(
@@ -365,10 +365,10 @@ _PARAMETER: Final = re.compile(r"\{[^}]*\}")
 
 
 def place_of(outcome: Outcome, finding: Finding) -> FileLine | None:
-    """Returns the path of the finding's operation in the document in force, or the target file.
+    """Returns the line of the finding's path in the user's document, or of the target's base URL.
 
     Returns:
-        None where neither is a file of the user's.
+        None if neither the document nor the target is a file of the user.
     """
     if outcome.document_file is not None:
         template = finding.exchange.operation.partition(" ")[2]
@@ -412,7 +412,7 @@ def json(outcome: Outcome, secrets: Mapping[str, str]) -> str:
 
 
 def content(outcome: Outcome, secrets: Mapping[str, str]) -> dict[str, Any]:
-    """Returns the report's content."""
+    """Returns the content of the JSON report."""
     return {
         "version": VERSION,
         "understudy": understudy.__version__,
@@ -454,7 +454,7 @@ def content(outcome: Outcome, secrets: Mapping[str, str]) -> dict[str, Any]:
 
 
 def described(finding: Finding, secrets: Mapping[str, str]) -> dict[str, Any]:
-    """Returns a finding as the report holds it."""
+    """Returns a finding for the JSON report."""
     return {
         "rule": finding.rule.id,
         "fingerprint": finding.fingerprint,
@@ -500,7 +500,7 @@ def _counts(coverage: Coverage) -> list[dict[str, Any]]:
 
 
 def exchange_record(exchange: Exchange, secrets: Mapping[str, str]) -> dict[str, Any]:
-    """Returns an exchange as the report holds it.
+    """Returns an exchange for the JSON report, without secrets.
 
     Args:
         exchange: The exchange.

@@ -21,16 +21,16 @@ from understudy.verify.permits import SAFE
 from understudy.verify.value_texts import NEARLY, nearly
 
 _MOMENT: Final = timedelta(seconds=1)
-"""The shortest time between two steps that a script waits."""
+"""The shortest pause between two steps that a script keeps."""
 
 
 class Turn(NamedTuple):
-    """Steps that a script sends at the same moment, mostly one.
+    """Steps that a script sends at the same moment; mostly there is just one.
 
     Attributes:
         places: Their indexes among the steps of the finding.
         times: How often they are sent.
-        seconds: Seconds to wait before.
+        seconds: Seconds to wait before them.
     """
 
     places: tuple[int, ...]
@@ -39,7 +39,7 @@ class Turn(NamedTuple):
 
     @property
     def described_pause(self) -> str:
-        """The time to wait before, as ``14 days, 0:02:00``."""
+        """The time to wait before them, as ``14 days, 0:02:00``."""
         return str(timedelta(seconds=self.seconds))
 
 
@@ -87,7 +87,7 @@ def _are_at_once(before: Exchange | None, step: Exchange) -> bool:
 
 
 ENCODED: Final = "_ENCODED"
-"""The end of the names of variables whose values are percent-encoded."""
+"""Suffix of the names of variables whose values are percent-encoded."""
 
 Issued = Mapping[int, Sequence[IssuedValue]]
 
@@ -110,7 +110,7 @@ def commands(finding: Finding, secrets: Mapping[str, str]) -> list[str]:
 
 
 def made_variables(secrets: Mapping[str, str]) -> Iterator[tuple[str, str, str]]:
-    """Yields each variable whose secret is nearly that of another, the way, and that other."""
+    """Yields each variable of a secret's near copy, how it is made, and the secret's variable."""
     for secret, base in secrets.items():
         for way, text in nearly(secret):
             if text in secrets and way.upper() in secrets[text]:
@@ -118,7 +118,7 @@ def made_variables(secrets: Mapping[str, str]) -> Iterator[tuple[str, str, str]]
 
 
 def _named(secrets: Mapping[str, str], issued: Issued) -> dict[str, str]:
-    """Returns the spellings of secrets and issued values, each with the variable that replaces it."""
+    """Returns the encodings of secrets and issued values, with the variables that replace them."""
     named = {**secrets, **{one.value: one.variable for one in chain(*issued.values())}}
     encoded = {
         spelling: f"{variable}{ENCODED}"
@@ -130,7 +130,7 @@ def _named(secrets: Mapping[str, str], issued: Issued) -> dict[str, str]:
 
 
 def _is_encoded(one: IssuedValue) -> bool:
-    """Tells whether an issued value reads otherwise in addresses and forms than in headers."""
+    """Tells whether an issued value is percent-encoded in URLs and forms."""
     return one.source != "item" and quote(one.value, safe="") != one.value
 
 
@@ -158,7 +158,7 @@ def _turn(turn: Turn, steps: Sequence[Exchange], secrets: Mapping[str, str], iss
 
 
 def _keeping(command: str, values: Sequence[IssuedValue]) -> str:
-    """Returns a command that prints its response, and keeps issued values in variables."""
+    """Returns a command that also prints its response, and stores issued values in variables."""
     if not values:
         return command
     nearly = [one for one in values if one.form]
@@ -180,18 +180,18 @@ def _keeping(command: str, values: Sequence[IssuedValue]) -> str:
 
 
 def _read_variable(one: IssuedValue) -> str:
-    """Returns the variable for a value as it is read: a redirect has it percent-encoded."""
+    """Returns the variable into which a value is read; a redirect has it percent-encoded."""
     is_encoded = one.source == "redirect" and _is_encoded(one)
     return one.variable + (ENCODED if is_encoded else "")
 
 
 def _assigned(one: IssuedValue) -> str:
-    """Returns the beginning of an assignment: the variable, and of an item the path above it."""
+    """Returns the beginning of an assignment: the variable, and for an item the path above it."""
     return f"{_read_variable(one)}={one.start}"
 
 
 def _reading(one: IssuedValue) -> str:
-    """Returns a command that reads a value from a response; the first, as pages repeat fields."""
+    """Returns a command that reads the first match from a response, as pages repeat fields."""
     if one.source == "item":  # members of this name are counted, as nested objects have them too
         start = one.shell_pattern.partition(r"\(")[0]
         listing = f"grep -o '{start}[^\",}}]*' | sed -n {one.position + 1}p"
@@ -224,7 +224,7 @@ def snippet(finding: Finding, secrets: Mapping[str, str]) -> str:
 
 
 def _python_variables(one: IssuedValue) -> list[str]:
-    """Returns the lines that keep an issued value in variables."""
+    """Returns the lines that store an issued value in variables."""
     if one.form:
         made = NEARLY[one.form].python % f'os.environ["{one.start}"]'
         lines = [f'os.environ["{one.variable}"] = {made}']

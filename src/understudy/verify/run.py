@@ -63,10 +63,10 @@ class Unpublished(Exception):
 
 
 def read_published(gateway: Gateway) -> Document:
-    """Requests the deployment's document, which the target says to judge by.
+    """Requests the deployment's document, by which the target asks to be judged.
 
     Raises:
-        StartupError: It does not respond, or not with an OpenAPI 3.0 or 3.1 document.
+        StartupError: The deployment does not respond with an OpenAPI 3.0 or 3.1 document.
     """
     try:
         return published_document(gateway)
@@ -80,8 +80,8 @@ def published_document(gateway: Gateway) -> Document:
     """Requests the deployment's document.
 
     Raises:
-        Unpublished: It does not respond, or not with a document.
-        StartupError: What it responds with is not an OpenAPI 3.0 or 3.1 document.
+        Unpublished: The deployment does not respond, or not with a document.
+        StartupError: The document is not an OpenAPI 3.0 or 3.1 document.
     """
     url = f"{gateway.target.base_url.rstrip('/')}/openapi"
     try:
@@ -113,12 +113,12 @@ class RunOptions:
         listen: Called with every event.
         is_preflighted: True to try each value of the target once, before anything else is sent.
         undisturbed: Returns a context in which undoing is not interrupted.
-        needs_interface: True to refuse the document of another service, of which no rule could
-            judge anything; False where generated cases of any service are sent.
-        examples: URL of the store that shares what broke scenarios; None to share nothing.
+        needs_interface: True to refuse the document of another service, to which no rule applies;
+            False if generated cases are sent to any service.
+        examples: URL of the store that shares the examples that broke scenarios; None for none.
         bounds: Inputs whose bounds the requests keep to; None for those of the document in force.
-        is_cross_checked: False to validate responses by understudy's own validator alone, where no
-            report compares it with openapi-core, which takes a third of a run.
+        is_cross_checked: False to skip openapi-core, which takes a third of a run, if no report
+            compares it with understudy's own validator.
     """
 
     rules: tuple[str, ...] = ()
@@ -135,17 +135,17 @@ class RunOptions:
 
 
 class ItemsForCases(Protocol):
-    """Points cases at items that exist, in place of identifiers that were made up."""
+    """Replaces made-up identifiers in cases by those of existing items."""
 
     def placed(self, case: Case) -> CaseRequest:
-        """Returns the request of a case, at an item that exists.
+        """Returns the request of a case for an existing item.
 
         Raises:
             Refusal: The requests or the time are used up, or the deployment does not respond.
         """
 
     def take(self, case: Case, exchange: Exchange) -> None:
-        """Takes note of what a case got, as it may have deleted its item."""
+        """Records the exchange of a case, as it may have deleted its item."""
 
 
 class StateJudge(Protocol):
@@ -156,14 +156,14 @@ class StateJudge(Protocol):
         """True if the document suggests any state."""
 
     def judge(self, run: "Run") -> None:
-        """Sends the requests that show each rule, and undoes what they changed.
+        """Sends the requests by which each rule is judged, and undoes their changes.
 
         Raises:
             Refusal: The requests or the time are used up, or the deployment does not respond.
         """
 
     def items(self, run: "Run") -> "ItemsForCases":
-        """Returns what points cases at items that exist."""
+        """Returns the existing items at which cases are sent."""
 
     def play(self, run: "Run", examples: int, steps: int) -> None:
         """Sends sequences of requests in any order, as scenarios of this interface do.
@@ -193,13 +193,13 @@ class Run:
 
     Attributes:
         deployment: The deployment to judge.
-        options: How it is judged.
+        options: The options of the run.
         gateway: Sends the requests.
         evaluator: Judges the exchanges.
         document: The resource API's document in force.
         undo: Undoes the run's changes.
-        state: Judges what the document of another service suggests; None for this interface's.
-        reasons: Rule id to the reason why no probe of it could run.
+        state: Judges another service by the state that its document suggests; None for this one.
+        reasons: By rule id, why none of its probes could run.
         checkable: Ids of the rules that the target allows to check.
         not_run: Names of probes and phases that the budget cut short.
         spent: The limits that cut them short.
@@ -232,7 +232,7 @@ class Run:
         parts = [documents, rules, target.accept, target.accept_as_stated]
         return sha256(repr(parts).encode()).hexdigest()[:16]
 
-    @cached_property  # asked at each generated case, and it reads the whole document
+    @cached_property  # read for each generated case, and computed from the whole document
     def has_interface(self) -> bool:
         """True if the document in force describes this interface, and not another service."""
         return bool(interface_operations(self.document))
@@ -266,7 +266,7 @@ Phase = Callable[[Run], None]
 
 
 def start(deployment: Deployment, options: RunOptions) -> Run:
-    """Builds a run; sends at most GET /openapi, and what undoes the changes of an earlier run.
+    """Builds a run; sends at most GET /openapi, and requests that undo changes of an earlier run.
 
     Raises:
         StartupError: A document, the ledger or a rule is invalid, or an earlier run left changes
@@ -309,10 +309,10 @@ def start(deployment: Deployment, options: RunOptions) -> Run:
 
 
 def _state_judge(target: Target, document: Document) -> StateJudge | None:
-    """Returns what judges the state that another service's document suggests; it comes by the door.
+    """Returns the plugin that judges another service by its state; None for this interface.
 
     Raises:
-        StartupError: The state-model file of the target is not as it must be.
+        StartupError: The state-model file of the target is not valid.
     """
     if interface_operations(document):
         return None
@@ -321,10 +321,10 @@ def _state_judge(target: Target, document: Document) -> StateJudge | None:
 
 
 def judged(evaluator: Evaluator, exchange: Exchange) -> list[Finding]:
-    """Returns the new findings of an exchange; a judge that fails is an internal error."""
+    """Returns the new findings of an exchange; an exception is recorded as an internal error."""
     try:
         return evaluator.evaluate(exchange)
-    except Exception as error:  # no judge may end a run, least of all while it is undone
+    except Exception as error:  # a defect must not end a run, least of all while it is undone
         evaluator.fail(f"judging {exchange.operation} {exchange.status}: {described(error)}")
         return []
 
@@ -335,7 +335,7 @@ def described(error: Exception) -> str:
 
 
 def gateway_of(deployment: Deployment, document: Document, ledger: RequestLedger) -> Gateway:
-    """Returns the only way to send requests to a deployment, by the document in force."""
+    """Returns the gateway that sends all requests of a run, by the document in force."""
     routes = routes_of(deployment.target, document)
     transport, time = deployment.transport, deployment.time
     return Gateway(
@@ -355,10 +355,10 @@ def gateway_of(deployment: Deployment, document: Document, ledger: RequestLedger
 
 
 def evaluator_of(target: Target, document: Document, rules: Sequence[str]) -> Evaluator:
-    """Returns what judges the exchanges with a target by a document and the named rules.
+    """Returns the evaluator of exchanges with a target, for a document and the named rules.
 
     Raises:
-        StartupError: There is no such rule, or the target accepts one that there is not.
+        StartupError: A named rule, or one that the target accepts, does not exist.
     """
     _expect_rules("accept", target.accept, catalogue())
     _expect_rules("accept_as_stated", target.accept_as_stated, suggested_rules())
@@ -389,14 +389,14 @@ def outcome_of(
     rules: Iterable[RuleOutcome],
     **more: Any,
 ) -> Outcome:
-    """Returns the outcome of what was judged, with exchanges as they were sent and received.
+    """Returns the outcome of a run or a recording, with exchanges as they were sent and received.
 
     Args:
-        deployment: What was judged.
-        evaluator: What judged it.
+        deployment: The deployment that was judged.
+        evaluator: The evaluator that judged it.
         exchanges: All exchanges.
         started: When it began, in the machine's time.
-        rules: How each rule ended.
+        rules: The outcome of each rule.
         more: Further members of ``Outcome``.
     """
     return Outcome(
@@ -417,7 +417,7 @@ def outcome_of(
 
 
 def _facts_of(target: Target) -> dict[str, Fact]:
-    """Returns what was learnt of a target, by rule.
+    """Returns the learned facts of a target, by rule.
 
     Raises:
         StartupError: The facts file cannot be read.
@@ -428,10 +428,10 @@ def _facts_of(target: Target) -> dict[str, Fact]:
 
 
 def _expect_rules(key: str, names: Sequence[str], known: Collection[str]) -> None:
-    """Accepts a key of the target file that names rules.
+    """Checks that a key of the target file names existing rules.
 
     Raises:
-        StartupError: It names one that there is not.
+        StartupError: A rule does not exist.
     """
     for name in names:
         if name not in known:

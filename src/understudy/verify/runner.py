@@ -33,7 +33,7 @@ from understudy.verify.run import Phase, Run, RunOptions, outcome_of, start
 from understudy.verify.showing_again import show_again
 from understudy.verify.target import CREDENTIALS, Known, Target, TargetApplication
 
-# A mistake in the target file is reported as such before anything else is sent; without this it would look
+# A mistake in the target file is reported before anything else is sent; otherwise it would look
 # like a dozen findings about the deployment.
 
 UNAUTHORIZED, NOT_FOUND = 401, 404
@@ -48,7 +48,7 @@ VERSIONED: Final = "/v3"
 
 WRONG_CODE: Final = "understudy-wrong-code"
 _GRANTING: Final = frozenset({"tokens", "auth_url", "app"})
-"""The needs without which no password is tried."""
+"""The needs of every attempt to try a password."""
 
 _TITLE = re.compile(r"<title[^>]*>([^<]{1,60})", re.IGNORECASE)
 
@@ -58,7 +58,7 @@ SIGNING_IN: Final = 3
 
 
 def planned_requests(target: Target, needs: Collection[str]) -> int:
-    """Returns how many requests the preflight sends where every value is right.
+    """Returns how many requests the preflight sends if every value is right.
 
     Args:
         target: The target.
@@ -74,7 +74,7 @@ def planned_requests(target: Target, needs: Collection[str]) -> int:
 
 
 def preflight(client: ProbeClient, needs: Collection[str], target_file: Path | None = None) -> None:
-    """Tries what the run needs of its target, each once.
+    """Tries each value of the target that the run needs once.
 
     Args:
         client: Sends the requests.
@@ -92,7 +92,7 @@ def preflight(client: ProbeClient, needs: Collection[str], target_file: Path | N
         for find in TRIALS:
             mistakes += find(client, needs)
     except Unreachable:
-        return  # what does not respond is for the run to report
+        return  # the run reports it
     except Refusal:
         pass  # the budget ends the preflight, not the run
     if mistakes:
@@ -115,7 +115,7 @@ def _expect_api(exchange: Exchange, base_url: str) -> None:
 
 
 def _expect_path(client: ProbeClient) -> None:
-    """Refuses a base URL whose path was left out, where the API responds below it."""
+    """Raises an error for a base URL without a path, if the API responds at its usual path."""
     base_url = client.target.base_url.rstrip("/")
     if urlsplit(base_url).path:
         return
@@ -203,7 +203,7 @@ def _refused_passwords(client: ProbeClient, needs: Collection[str]) -> Iterator[
 def _is_refused(client: ProbeClient, application: TargetApplication) -> bool:
     """Tells whether neither the sign-in page nor the password grant accepts an owner's password.
 
-    Where one of them does, the password is right, and what the other does is for the run to judge.
+    If one of them does, the password is right, and the run judges the refusal of the other.
     """
     if application.username is None or application.password is None:
         return False
@@ -228,20 +228,20 @@ TRIALS: Final = (
     _refused_secrets,
     _refused_passwords,
 )
-"""Each tries one kind of value, in this order."""
+"""The functions that try one kind of value each, in order."""
 
 
-_OVER = object()
+_OVER = object()  # sentinel: the generator of a probe has ended
 
 UPDATE_RULE = "profile-patch-partial"
-"""The rule that a profile field breaks which does not keep the text that an update sets."""
+"""The rule that is broken if a profile field does not keep the text that an update sets."""
 
 
 def carry_out(deployment: Deployment, options: RunOptions) -> Outcome:
     """Carries out a run, and undoes its changes.
 
     Raises:
-        StartupError: It cannot begin: a file is invalid, another run uses the journal or the
+        StartupError: The run cannot begin: a file is invalid, another run uses the journal or the
             ledger, or the deployment does not respond.
     """
     with locked(deployment):
@@ -266,7 +266,7 @@ def _carried_out(run: Run, options: RunOptions) -> Outcome:
 
 
 def run_phases(run: Run) -> Outcome:
-    """Runs every phase, and does not undo its changes.
+    """Runs every phase, without undoing the changes.
 
     Raises:
         StartupError: The deployment does not respond.
@@ -312,14 +312,14 @@ def _try_target(run: Run) -> None:
     """Tries each value of the target that a probe of this run needs.
 
     Raises:
-        StartupError: The deployment refused one.
+        StartupError: The deployment refused a value.
     """
     client = ProbeClient(run.gateway, "preflight")
     preflight(client, needs_of(_candidates_of(run)), run.deployment.target_file)
 
 
 def report_unrestored(run: Run) -> None:
-    """Makes a finding of each profile field that the deployment did not restore."""
+    """Announces a finding for each profile field that the deployment did not restore."""
     for field in run.undo.unrestored:
         now = "missing" if field.now is None else f'"{field.now}"'
         findings = run.evaluator.disagree(
@@ -333,8 +333,8 @@ def report_unrestored(run: Run) -> None:
 
 
 def _remaining(run: Run) -> Iterator[str]:
-    """Yields what a run leaves behind although everything that can be undone was."""
-    if any(each.operation == UPDATE_PROFILE for each in run.exchanges) and run.undo.has_changed:
+    """Yields the changes that a run leaves, since they cannot be undone."""
+    if any(it.operation == UPDATE_PROFILE for it in run.exchanges) and run.undo.has_changed:
         yield "the time of the last profile edit"
     yield from run.undo.items.remaining
     count = len(run.gateway.issued)
@@ -357,14 +357,14 @@ def _probes(run: Run) -> None:
 
 
 def send_experiments(run: Run, facts: Mapping[str, Fact]) -> None:
-    """Sends the experiments of facts, by rule, that no probe sends, so that a change is seen."""
+    """Repeats the experiments behind facts, by rule, so that a changed behaviour is found."""
     wanted = facts.keys() & run.evaluator.rules.keys()
     trials = Trials(run.evaluator.history.emptied())
     run.reasons |= carry_out_experiments(run.gateway, run.exchanges, wanted, trials, facts)
 
 
 def _judge_state(run: Run) -> None:
-    """Judges what the document of another service suggests, which is not a rule of this interface."""
+    """Judges another service by the state that its document suggests."""
     if run.state is not None:
         run.state.judge(run)
 
@@ -377,7 +377,7 @@ _FIRST: Final[Sequence[tuple[str, Phase]]] = (
 
 
 def _exhausting(run: Run) -> None:
-    """Sends the probes that use up a limit, once nothing is left to undo by the same limit."""
+    """Sends the probes that use up a limit, after undoing, which needs the same limit."""
     candidates = _candidates_of(run)
     ready = [probe for probe, reason in candidates if reason is None and _is_exhausting(probe)]
     if not ready:
@@ -396,7 +396,7 @@ def _is_exhausting(probe: Probe) -> bool:
 
 
 def _send(run: Run, ready: list[Probe]) -> None:
-    """Sends probes, part by part, in the order of what their next parts settle."""
+    """Sends probes part by part; next is always the part that settles most."""
     running = {
         probe.name: probe.steps(
             ProbeClient(run.gateway, _source(probe), run.exchanges, run.options.seed)
@@ -429,7 +429,7 @@ def _cut_short(run: Run, probe: Probe, refusal: Refusal) -> None:
     """Records why a probe was aborted.
 
     Raises:
-        Unreachable: The deployment never responded, or too often in a row did not.
+        Unreachable: The deployment never responded, or too many requests in a row got no response.
     """
     if isinstance(refusal, (BudgetSpent, OutOfTime)):
         run.spent[str(refusal)] = None

@@ -36,12 +36,12 @@ from understudy.verify.shapes import EDITABLE
 
 
 class Machine(RuleBasedStateMachine):
-    """A scenario.
+    """A scenario: a state machine that sends requests and expects what its model says.
 
     Args:
         run: The run that it belongs to.
         name: Its name in reports.
-        goes_on: True to go on after a broken rule, where sequences are compared and not judged.
+        goes_on: True to go on after a broken rule, if sequences are compared and not judged.
     """
 
     needs: ClassVar[tuple[str, ...]] = ()
@@ -175,7 +175,7 @@ class ProfileEdits(Machine):
         self.update(dict.fromkeys(EDITABLE, "Before"))
 
     def look(self) -> None:
-        """Takes the current values as the expected ones."""
+        """Reads the current values as the expected ones."""
         profile = self.send("GET", "/me/profile", "owner").json_object
         self.expected = {name: profile.get(name) for name in EDITABLE}
 
@@ -190,7 +190,7 @@ class ProfileEdits(Machine):
     def update_with_refused_member(self, edits: dict[str, str], more: dict[str, object]) -> None:
         """Adds a member that cannot be changed; nothing else may change."""
         exchange = self.send("PATCH", "/me/profile", "owner", json={**edits, **more})
-        if exchange.response.is_success:  # another deployment may drop what it does not know
+        if exchange.response.is_success:  # a deployment may ignore unknown members
             self.look()
 
     @rule(who=st.sampled_from(["owner", "anonymous"]))
@@ -290,7 +290,7 @@ def scenarios(examples: int, steps: int = 12) -> RunPhase:
 
 @contextmanager
 def _noted(run: Run, what: str) -> Iterator[None]:
-    """Ends a part that is not permitted on the way, and notes that it was not run."""
+    """Ends a part at a request that is not permitted, and records that it was cut short."""
     try:
         yield
     except NotPermitted as refusal:
@@ -321,13 +321,13 @@ def play(run: Run, name: str, examples: int, steps: int = 12) -> str:
 
     base_url = run.deployment.target.base_url
     with shared_examples(run.options.examples, base_url, name) as database:
-        phases = (Phase.reuse, *chosen.phases)  # what broke a rule anywhere is tried first
+        phases = (Phase.reuse, *chosen.phases)  # first the examples that broke a rule anywhere
         shared = settings(chosen, derandomize=False, database=database, phases=phases)
         return play_machine(run, seed(run.options.seed)(machine), shared)
 
 
 def scenario_settings(examples: int, steps: int) -> settings:
-    """Returns how Hypothesis makes sequences, and shrinks one that breaks a rule."""
+    """Returns Hypothesis's settings to generate sequences, and to shrink one that breaks a rule."""
     return settings(
         max_examples=examples,
         stateful_step_count=steps,
@@ -337,7 +337,7 @@ def scenario_settings(examples: int, steps: int) -> settings:
         phases=(Phase.generate, Phase.shrink),
         suppress_health_check=list(HealthCheck),
         print_blob=False,
-        verbosity=Verbosity.quiet,  # or the steps of an error stand before the JSON report
+        verbosity=Verbosity.quiet,  # else Hypothesis prints steps in front of the JSON report
     )
 
 
@@ -352,7 +352,7 @@ def play_machine(run: Run, machine: Callable[[], RuleBasedStateMachine], chosen:
     try:
         _run(machine, chosen)
     except (RuleBroken, Flaky):
-        pass  # a deployment that others use too may not repeat it
+        pass  # flaky: the deployment may have other users
     except Refusal as error:
         refusal = error
     except BaseExceptionGroup as group:  # a rule was broken, and the budget ended the shrinking
@@ -406,7 +406,7 @@ def walks(number: int, begin: int = 0) -> RunPhase:
 
 
 def _walk(run: Run, name: str, number: int, begin: int) -> None:
-    """Walks through a scenario; one that is not permitted on the way ends there.
+    """Walks through a scenario, up to a request that is not permitted.
 
     Raises:
         Refusal: The budget or the time is used up.

@@ -1,8 +1,8 @@
 """Counts the requests of the last hour in a store that runs on several machines share.
 
-Each request is counted by one script, before it is sent: so the limit holds however many processes
-race for it, and a process that is killed has counted what it sent. What a run keeps for undoing its
-changes is a lease: the other runs leave it alone until the run uses it, ends, or was killed.
+A script in the store counts each request before it is sent, so that the limit holds however many
+processes race for it, and requests of a killed process are counted. A run's reserve for undoing is
+a lease: other runs respect it until the run uses it, ends, or is killed.
 """
 
 import os
@@ -41,14 +41,14 @@ def opened_store(address: StoreAddress) -> redis.Redis:
 
 
 def expect_store(url: str, option: str) -> None:
-    """Accepts a store that responds.
+    """Checks that a store responds.
 
     Args:
         url: URL of the store.
         option: The option that names it.
 
     Raises:
-        StartupError: It does not respond, or refuses.
+        StartupError: The store does not respond, or refuses.
     """
     address = store_address(url, option)
     try:
@@ -60,7 +60,7 @@ def expect_store(url: str, option: str) -> None:
 
 
 LEASE: Final = timedelta(minutes=5)
-"""The time after its last request until the others may use what a run kept for undoing."""
+"""Time after a run's last request until other runs may use its reserve for undoing."""
 
 _COUNT: Final = """
 local sent, leases, amounts = KEYS[1], KEYS[2], KEYS[3]
@@ -102,7 +102,7 @@ class SharedLedger:
 
     Args:
         url: URL of the store; the password may be in the environment instead.
-        deployment: Base URL of what is judged; the requests of each are counted by themselves.
+        deployment: Base URL of the deployment, which has a separate count.
 
     Raises:
         StartupError: The store cannot be reached, or refuses.
@@ -141,7 +141,7 @@ class SharedLedger:
         return self._counted(bucket, "take", limit, reserve)
 
     def add(self, bucket: str, now: datetime, *, is_restoring: bool = False) -> None:  # noqa: ARG002 - as above
-        """Counts a request whatever is left; one that restores is not refused for want of a store.
+        """Counts a request even if none is left; one that restores needs no response of the store.
 
         Raises:
             BudgetSpent: The store does not respond, and the request restores nothing.
@@ -158,7 +158,7 @@ class SharedLedger:
         return None if first is None else first + HOUR
 
     def forget_from(self, now: datetime) -> None:
-        """Does nothing: the hours of a clock that is moved are not counted in a store."""
+        """Does nothing: requests are not counted in a store if the clock can be moved."""
 
     def close(self) -> None:
         """Ends the run's leases and the connection."""
@@ -198,7 +198,7 @@ def _milliseconds(span: timedelta) -> int:
 def shared_examples(url: str, deployment: str, scenario: str) -> Iterator[ExampleDatabase]:
     """Opens the examples of a scenario that broke a rule of a deployment, on any machine.
 
-    They are what was drawn and hold no secret. One that was not tried for eight days expires.
+    They are Hypothesis's choices, and hold no secret. They expire after eight days without a trial.
 
     Args:
         url: URL of the store.

@@ -1,8 +1,8 @@
-"""Sends what shows each finding once more before it is printed, so that its commands are known to work.
+"""Repeats the steps of each finding before it is printed, so that its commands are known to work.
 
-A value that a response issues differs each time, so later requests are sent with the new one. Where
-the steps alone do not show a finding, requests from before them come along: all of the same sender
-and all writes at first, then the later half again and again as long as that is enough.
+A value that a response issues differs each time, so later requests are sent with the new one. If
+the steps alone do not reproduce a finding, earlier requests are added: first all of the same sender
+and all writes, then only their later half, as long as it suffices.
 """
 
 from collections.abc import Mapping, Sequence
@@ -20,19 +20,19 @@ from understudy.verify.reproducing import turns
 from understudy.verify.run import Run
 
 MOST_SENT: Final = 150
-"""Requests after which no further finding of a run is shown again."""
+"""Requests after which no further finding of a run is repeated."""
 
 MOST_BEFORE: Final = 24
-"""Requests from before the steps of a finding that come along, at most."""
+"""Most earlier requests that are added to the steps of a finding."""
 
 
 def show_again(run: Run) -> None:
-    """Sends the steps of each finding once more, and says in it whether they show it."""
+    """Repeats the steps of each finding, and records in it whether they reproduce it."""
     begun = run.gateway.sent
     for record in list(run.evaluator.records.values()):
         for place, finding in enumerate(record.findings):
             if finding.is_note or finding.needs_time or finding.attempts > 1:
-                continue  # a limit is used up, or time passes, at the end of a run alone
+                continue  # limits are used up, and time passes, only at the end of a run
             if run.gateway.sent - begun >= MOST_SENT:
                 return
             try:
@@ -61,28 +61,28 @@ def _tried(run: Run, finding: Finding) -> Finding:
 
 
 def _before(run: Run, finding: Finding) -> list[Exchange]:
-    """Returns the requests that a finding may rest on beside its steps, the oldest first."""
+    """Returns the earlier requests on which a finding may rest beside its steps, oldest first."""
     numbers = {step.number for step in finding.steps}
     sources = {step.source for step in finding.steps}
     earlier = [
-        each
-        for each in run.exchanges
-        if each.number < finding.exchange.number
-        and each.number not in numbers
-        and each.source not in {*BOOKKEEPING, AGAIN}
-        and (each.source in sources or each.request.method in WRITES)
+        exchange
+        for exchange in run.exchanges
+        if exchange.number < finding.exchange.number
+        and exchange.number not in numbers
+        and exchange.source not in {*BOOKKEEPING, AGAIN}
+        and (exchange.source in sources or exchange.request.method in WRITES)
     ]
     return earlier[-MOST_BEFORE:]
 
 
 def _preceded(run: Run, finding: Finding, earlier: Sequence[Exchange]) -> Finding:
-    """Returns a finding with earlier requests, and with those that issued what they send."""
+    """Returns a finding with earlier requests, and those that issued the values in them."""
     steps = run.evaluator.history.with_origins((*earlier, *finding.steps))
     return replace(finding, steps=steps_of(finding.exchange, steps))
 
 
 def _shows(run: Run, finding: Finding) -> bool:
-    """Sends the steps of a finding from where the run began, and tells whether they show it.
+    """Repeats the steps of a finding from the state before the run; returns whether they show it.
 
     Raises:
         Refusal: A step was not sent, or got no response.
@@ -93,9 +93,8 @@ def _shows(run: Run, finding: Finding) -> bool:
     history, rule = run.evaluator.history, finding.rule.id
     if is_shown(rule, finding.steps, history):
         return is_shown(rule, sent, history)
-    return _form(sent[-1]) == _form(
-        finding.exchange
-    )  # no check, but a document or a model finds it
+    # a finding of the document or of a model, which no check can judge again
+    return _form(sent[-1]) == _form(finding.exchange)
 
 
 def _form(exchange: Exchange) -> tuple[object, ...]:
@@ -126,7 +125,7 @@ def _sent(gateway: Gateway, finding: Finding) -> list[Exchange]:
 
 
 def _learn(gateway: Gateway, steps: Sequence[Exchange], fresh: Mapping[str, str]) -> None:
-    """Makes the gateway know whose the new tokens are."""
+    """Registers the identities of new tokens with the gateway."""
     for step in steps:
         token = fresh.get(step.request.token or "")
         if token is not None:

@@ -1,9 +1,9 @@
 """Writes the requests that show a fact as curl commands, for version control.
 
-Only what is known to be harmless is written: what ``verify`` makes up, and parameters whose values are
-words or sizes of the interface. Every other text is a shell variable that is called as its parameter
-or member. So a facts file has no secret, no identifier and no text of a person in it, and a second run
-writes the same commands.
+Only harmless values are written: those that ``verify`` makes up, and those of parameters with words
+or sizes of the interface. Every other text becomes a shell variable with the name of its parameter
+or member. So a facts file has no secret, no identifier and no text of a person in it, and a second
+run writes the same commands.
 """
 
 import re
@@ -23,7 +23,7 @@ from understudy.verify.target import Target, md5_of
 from understudy.verify.wording import as_on_the_wire
 
 SHOWN: Final = 3
-"""Commands that a fact has at most."""
+"""Most commands of a fact."""
 
 _HARMLESS: Final = frozenset(
     {
@@ -60,7 +60,7 @@ class _Redaction:
     names: set[str] = field(default_factory=set)
 
     def variable(self, name: str) -> str:
-        """Returns a variable that is called as a parameter."""
+        """Returns a variable named after a parameter, and records its name."""
         called = re.sub(r"[^a-zA-Z0-9]+", "_", name).strip("_").upper()
         called = called if called and not called[0].isdigit() else "VALUE"
         self.names.add(called)
@@ -84,9 +84,9 @@ class _Redaction:
     def json(self, value: Any, name: str = "value") -> Any:
         """Returns a JSON value with its texts and numbers redacted."""
         if isinstance(value, dict):
-            return {member: self.json(each, member) for member, each in value.items()}
+            return {member: self.json(item, member) for member, item in value.items()}
         if isinstance(value, list):
-            return [self.json(each, name) for each in value]
+            return [self.json(item, name) for item in value]
         if value is None or isinstance(value, bool):
             return value
         redacted = self.text(name, str(value))
@@ -135,7 +135,7 @@ def commands_of(exchanges: Iterable[Exchange], target: Target) -> tuple[str, ...
     """Returns some exchanges as curl commands, each with its caller and status as a comment.
 
     Args:
-        exchanges: The exchanges; of those that read the same, one is written.
+        exchanges: The exchanges; equal commands are written once.
         target: The deployment, whose tokens and people are variables.
     """
     commands: dict[str, None] = {}
@@ -152,7 +152,7 @@ def command_of(exchange: Exchange, target: Target, remark: str = "") -> str:
     Args:
         exchange: The exchange.
         target: The deployment.
-        remark: What the comment says beside caller and status.
+        remark: A text for the comment after caller and status.
     """
     redaction = _Redaction(_known(target))
     request = as_on_the_wire(exchange).request
@@ -188,7 +188,7 @@ def _body(request: Request, redaction: _Redaction) -> tuple[bytes, str]:
 
 
 def _known(target: Target) -> dict[str, str]:
-    """Returns the texts of a target that have a name of their own, with it."""
+    """Returns the texts of a target that become variables, with the variables' names."""
     people = target.known
     named = {
         "own_hash": people.own_hashes,

@@ -1,8 +1,8 @@
-"""Registers how exchanges show what a deployment takes of a switch, and the requests that make them show it.
+"""Registers readings, which tell a switch's option from exchanges, and experiments that send them.
 
-A reading is a pure function of an exchange and what was exchanged before, as a check is, so probes,
-experiments and recorded traffic settle the same questions. An experiment is the smallest request that
-tells the options apart, or tries a number, where no probe sends one; it only sends.
+A reading is a pure function of an exchange and the exchanges before it, as a check is, so that
+probes, experiments and recorded traffic settle the same questions. An experiment is the smallest
+request that distinguishes the options, or tries a number, if no probe sends one; it only sends.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -25,7 +25,7 @@ ISSUED: Final = "the tokens that were issued remain"
 PUT_BACK: Final = "the clock is put back, where it was moved"
 
 Read = Callable[[Exchange], str]
-"""Returns the option that an exchange shows; a status that is none is what the deployment does."""
+"""Returns the option that an exchange shows, or a status if the deployment has none of them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,12 +34,12 @@ class SwitchReading:
 
     Attributes:
         rule: Id of the rule that has the switch.
-        operations: Where it shows.
-        when: What must hold of an exchange before it shows anything.
-        read: The option that it shows.
-        is_of_limits: Whether a 429 shows something too.
-        able: What must hold beside that before a refusal shows anything: a success shows by itself
-            that the caller was able to.
+        operations: The operations whose exchanges show it.
+        when: Conditions that an exchange must meet to show it.
+        read: Returns the option that the exchange shows.
+        is_of_limits: Whether a 429 can show it too.
+        able: Further conditions for refusals: that the caller was able to make the request, which a
+            success shows by itself.
     """
 
     rule: str
@@ -50,7 +50,7 @@ class SwitchReading:
     able: Sequence[Condition] = ()
 
     def option(self, exchange: Exchange, history: History) -> str | None:
-        """Returns the option that an exchange shows; None where it shows none."""
+        """Returns the option that an exchange shows; None if it shows none."""
         if exchange.operation not in self.operations:
             return None
         if exchange.status == TOO_MANY and not self.is_of_limits:
@@ -78,7 +78,7 @@ def reading(
     Args:
         rule: Id of the rule that has the switch.
         on: The operations whose exchanges show it.
-        when: What must hold of an exchange before it shows anything.
+        when: Conditions that an exchange must meet to show it.
         read: Returns the option that it shows; or the only option that it can show.
         kind: ``is_of_limits`` and ``able``.
     """
@@ -91,12 +91,12 @@ def _option(option: str, _exchange: Exchange) -> str:
 
 
 def status_of(exchange: Exchange) -> str:
-    """Returns the status, where it is the option."""
+    """Returns the status as the option."""
     return str(exchange.status)
 
 
 def by_success(success: str, refusal: str) -> Read:
-    """Returns what reads one option from a success and the other from a refusal."""
+    """Returns a function that reads one option from a success and the other from a refusal."""
 
     def read(exchange: Exchange) -> str:
         if exchange.response.is_success:
@@ -130,20 +130,22 @@ def two_errors(
     when: Sequence[Condition],
     alone: dict[str, Sequence[Condition]],
 ) -> None:
-    """Registers how a request with two errors is refused, and for which of them, as either alone shows.
+    """Registers the check and the readings of the error for which a request with two is refused.
+
+    Its refusal is compared with the refusals of requests that have one of the errors alone.
 
     Args:
         rule: Id of the rule that assumes an answer.
-        operation: Where it shows.
+        operation: The operation.
         status: The status that the rule assumes.
-        when: What must hold of a request with both errors.
-        alone: Option to the conditions of a request that has this error alone.
+        when: Conditions of a request with both errors.
+        alone: By option, the conditions of a request that has this error alone.
     """
     demands(operation)(rule, when, expect_status, status)
 
     def is_refused_for(option: str) -> Condition:
         def condition(exchange: Exchange, history: History) -> bool:
-            refusals = {each: _refusal_of(operation, alone[each], history) for each in alone}
+            refusals = {error: _refusal_of(operation, alone[error], history) for error in alone}
             if None in refusals.values() or len(set(refusals.values())) < len(refusals):
                 return False
             return _refusal(exchange) == refusals[option]
@@ -157,9 +159,9 @@ def two_errors(
 def _refusal_of(
     operation: str, when: Sequence[Condition], history: History
 ) -> tuple[int, object] | None:
-    """Returns how the newest request that meets some conditions was refused."""
+    """Returns how the newest request that meets these conditions was refused."""
     for before in history.of(operation):
-        if before.response.is_refusal and all(each(before, history) for each in when):
+        if before.response.is_refusal and all(holds(before, history) for holds in when):
             return _refusal(before)
     return None
 
@@ -175,7 +177,7 @@ class Trial(NamedTuple):
         number: The number, as a multiple of the step of its range.
         is_accepted: Whether the deployment's own number is this one or a larger one.
         exchange: The exchange.
-        tried: The number that was sent; one less where the deployment's own is the smallest taken.
+        tried: The number that was sent; one less than ``number`` for a lower limit.
     """
 
     number: int
@@ -200,9 +202,9 @@ class NumberReading:
 
     Attributes:
         rule: Id of the rule whose switch takes the number.
-        operation: Where it shows.
-        when: What must hold of an exchange before it shows anything.
-        number: Returns the number that the request tries; None where that cannot be told exactly.
+        operation: The operation whose exchanges show it.
+        when: Conditions that an exchange must meet to show it.
+        number: Returns the number that the request tries; None if that is ambiguous.
         is_accepted: Whether the response accepts it.
         is_smallest: Whether it is the smallest number that a deployment takes, and not the largest.
     """
@@ -215,7 +217,7 @@ class NumberReading:
     is_smallest: bool = False
 
     def trial(self, exchange: Exchange, history: History) -> Trial | None:
-        """Returns what an exchange shows; None where it shows nothing of the range."""
+        """Returns the number that an exchange tried; None if it tried none of the range."""
         if exchange.operation != self.operation or exchange.status == TOO_MANY:
             return None
         if not (exchange.response.is_success or exchange.response.is_refusal):
@@ -229,14 +231,14 @@ class NumberReading:
         return Trial(number, is_accepted, exchange, number - self.is_smallest)
 
     def expectation(self, fact: Fact) -> str:
-        """Returns in words what a deployment does that is as it was learnt."""
+        """Returns in words the behaviour that a learned fact lets expect."""
         bound = f"from {fact.reading} on" if self.is_smallest else f"up to {fact.reading}"
         return f"{bound} accepted, as learnt on {fact.learnt}"
 
 
 @cache  # the catalogue does not change
 def range_of(rule: str) -> NumberRange:
-    """Returns the numbers that the switch of a rule takes."""
+    """Returns the range of the numbers that the switch of a rule takes."""
     switch = proven(catalogue()[rule].switch)
     return proven(switch.range)
 
@@ -252,19 +254,19 @@ def number_reading(rule: str, operation: str, **kind: Any) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Experiment:
-    """Requests for one question; where its answer is a number, they try one.
+    """Requests that answer one question, or that try a number if the answer is one.
 
     Attributes:
         rule: Id of the rule that assumes an answer.
-        run: Sends them; it gets the number to try beside the client, where the answer is one.
+        run: Sends them; gets the client, and the number to try if the answer is one.
         needs: What the target must give or permit, as named in ``needs``.
-        requests: How many it sends, or a trial of it, those that undo it included.
-        undo: How the run undoes what it changes; empty where nothing is changed.
+        requests: The number of requests, or of those of a trial, including those that undo it.
+        undo: How the run undoes its changes; empty if nothing is changed.
         likely: The numbers that operators choose, in ascending order; they are tried first.
         sends_bytes: Whether the number is one of bytes that are sent.
         alike: Id of a rule whose number is likely to be the same; empty without one.
-        uploads: Uploads of a run at most, after which the search ends, where the number is one of avatars, which can
-            only be counted up; 0 where it can be halved.
+        uploads: The most uploads of a run, if the number is one of avatars, which can only be
+            counted up; 0 if the range can be halved.
     """
 
     rule: str
@@ -295,7 +297,7 @@ Send = TypeVar("Send", bound=Callable[..., object])
 
 
 def experiment(rule: str, **kind: Any) -> Callable[[Send], Send]:
-    """Registers what sends an experiment; the arguments are those of ``Experiment``."""
+    """Registers the function of an experiment; the arguments are those of ``Experiment``."""
 
     def register(run: Send) -> Send:
         EXPERIMENTS.append(Experiment(rule, run, **kind))

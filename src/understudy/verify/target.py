@@ -133,19 +133,19 @@ class Known(Table, frozen=True):
 
 
 _SECRET = re.compile("secret|password|passwd|pin|key|token|assertion", re.IGNORECASE)
-"""Matches the names of what a login sends that no report shows."""
+"""Matches the names of a login's fields whose values no report shows."""
 
 
 class Login(Table, frozen=True):
-    """A request whose response has an access token, for services that give none to keep in a file.
+    """A request that obtains an access token, for services without tokens to keep in a file.
 
-    A token endpoint is asked by a form, with the fields of its grant; a login operation mostly by JSON.
+    A token endpoint takes a form with the fields of its grant; a login operation mostly takes JSON.
 
     Attributes:
         path: Path below the base URL, or a whole URL, that the request is sent to with POST.
         json: Members of a JSON body, which may be tables themselves.
         form: Fields of a URL-encoded body, such as `grant_type = "client_credentials"`.
-        basic: Name and password for HTTP Basic, as `name:password`, by which many token endpoints know a client.
+        basic: Name and password for HTTP Basic, as `name:password`, for token endpoints.
         token: The place of the token in the JSON response; slashes lead into objects and lists.
     """
 
@@ -156,9 +156,9 @@ class Login(Table, frozen=True):
     token: str = "access_token"
 
     def secrets(self) -> Iterator[tuple[str, str]]:
-        """Yields the names of what no report shows, with the texts."""
+        """Yields the name and the text of each value that no report shows."""
         parts: list[tuple[str, Any]] = [*self.json.items(), *self.form.items()]
-        for name, value in parts:  # which grows by what tables hold
+        for name, value in parts:  # the loop also visits the members that it appends
             parts += value.items() if isinstance(value, dict) else ()
             if isinstance(value, str) and value and _SECRET.search(name):
                 yield name, value
@@ -172,9 +172,9 @@ class Permit(Table, frozen=True):
     Attributes:
         uploads: Upload avatars; they are deleted again.
         fill_account: Fill up an account that has avatars; those that are evicted are uploaded again.
-        long_texts: Replace texts of over 100 characters, of which a deployment may cut the end for good.
+        long_texts: Replace texts of over 100 characters, which a deployment may not restore whole.
         tokens: Request authorization codes and tokens.
-        max_tokens: The most tokens that a run has issued; no limit by default.
+        max_tokens: The most tokens that are issued to a run; no limit by default.
         exhaust_rate_limit: Use up an hour's requests; others at this address then wait for an hour.
         clock: Move the clock of a mock by its admin API; it is restored.
     """
@@ -224,11 +224,11 @@ class Target(Table, frozen=True):
         other_application: A second application; a token or redirect URI of one must be useless to the
             other.
         two_step: An application whose owner uses two-step authentication.
-        facts: Facts file that ``understudy learn`` wrote of the deployment, to judge by instead of
-            assuming.
-        login: How the access token is had, where it is not given.
-        other_login: How that of the other account is had.
-        reader_login: How the read-only token is had.
+        facts: Facts file that ``understudy learn`` wrote of the deployment, by which it is judged
+            instead of by assumptions.
+        login: How to obtain the access token, if it is not given.
+        other_login: How to obtain the token of the second account.
+        reader_login: How to obtain the read-only token.
         read_only_scopes: The scopes of the read-only token, by which another service is judged.
         ledger: File that counts the requests of the hour across runs, or the URL of a store that counts
             them for runs of several machines, such as ``valkey://host/0``.
@@ -272,10 +272,10 @@ class Target(Table, frozen=True):
         return _identities(self.credentials)
 
     def identify(self, token: str | None) -> Identity:
-        """Returns the identity of a token; an unknown token gets a name of its own."""
+        """Returns the identity of a token; an unknown token is named by its hash."""
         if token is None:
             return ANONYMOUS_IDENTITY
-        matches = (each for each, own in self.identities().values() if own == token)
+        matches = (identity for identity, own in self.identities().values() if own == token)
         name = f"token {sha256(token.encode()).hexdigest()[:6]}"
         return next(matches, Identity(name, "unknown", name))
 
@@ -325,11 +325,11 @@ _APPLICATIONS: Final = {
     "OTHER_APP_": "other_application",
     "TWO_STEP_": "two_step",
 }
-"""Beginnings of the variables of applications, and their tables."""
+"""Prefixes of the variables of applications, and the applications' tables."""
 
 
 def key_of_variable(name: str) -> str:
-    """Returns the key whose value a variable of ours replaces; empty for a variable of the user's."""
+    """Returns the key whose value a report's variable replaces; empty for the user's variables."""
     credential = CREDENTIALS.get(name.removesuffix("_BASIC").removesuffix("_TOKEN").lower())
     if credential is not None:
         return f"[credentials] {credential}{' in base64' if name.endswith('_BASIC') else ''}"
@@ -345,7 +345,7 @@ WRONG_TOKEN = "understudy-wrong-token"
 
 @lru_cache(maxsize=16)
 def _identities(credentials: Credentials) -> Mapping[str, tuple[Identity, str]]:
-    """Returns each identity and token by its name; remembered, as every request needs them."""
+    """Returns each identity and token by its name; cached, as every request needs them."""
     mangled = nearly(credentials.access_token or "", (*MANGLED, "escaped", "quoted"))
     named = (
         (Identity("owner", "oauth", "own", ALL_SCOPES), credentials.access_token),
@@ -364,7 +364,7 @@ def _identities(credentials: Credentials) -> Mapping[str, tuple[Identity, str]]:
         *((Identity(way, "invalid"), text) for way, text in mangled),
     )
     return MappingProxyType(
-        {each.name: (each, token) for each, token in named if token is not None}
+        {identity.name: (identity, token) for identity, token in named if token is not None}
     )
 
 
@@ -402,14 +402,14 @@ def load_target(path: Path, environment: Mapping[str, str], base_url: str | None
         base_url: The base URL where the file has none.
 
     Raises:
-        StartupError: It cannot be read or is invalid; the text names the key and what to write.
+        StartupError: The file cannot be read or is invalid; the text names the key and the remedy.
     """
     try:
-        raw = tomllib.loads(path.read_text("utf-8-sig"))  # editors begin files with a mark
+        raw = tomllib.loads(path.read_text("utf-8-sig"))  # some editors write a byte order mark
     except (OSError, UnicodeDecodeError) as error:
         remedy = "`understudy verify --init` writes one."
         raise StartupError(unreadable(path, error, remedy)) from error
-    except (ValueError, RecursionError) as error:  # what is not TOML or a number, or too deep
+    except (ValueError, RecursionError) as error:  # not TOML, too large a number, or too deep
         remedy = "`understudy verify --template` prints a target file."
         raise StartupError(not_toml(path, error, remedy)) from error
     return target_of({"base_url": base_url, **raw} if base_url else raw, environment, str(path))
@@ -419,7 +419,7 @@ def target_of(raw: Mapping[str, Any], environment: Mapping[str, str], where: str
     """Returns the target that a file's content describes.
 
     Raises:
-        StartupError: It is invalid.
+        StartupError: The content is invalid.
     """
     _expect_known_keys(raw, Target, where)
     try:
@@ -433,14 +433,14 @@ def target_of(raw: Mapping[str, Any], environment: Mapping[str, str], where: str
 
 
 _TOKEN = re.compile("[!-~]+")
-"""Matches what a header can carry behind ``Bearer``."""
+"""Matches a text that a header can have after ``Bearer``."""
 
 
 def expect_sendable(target: Target, where: str) -> None:
-    """Refuses credentials that cannot be sent; none of them is repeated.
+    """Checks that all credentials can be sent; messages do not repeat them.
 
     Raises:
-        StartupError: One has a character that no header carries.
+        StartupError: A credential is empty, or has a character that no header can have.
     """
     for name, token in asdict(target.credentials).items():
         if token == "":
@@ -455,7 +455,7 @@ def expect_sendable(target: Target, where: str) -> None:
 
 
 def _expect_base_url(url: str | None, what: str) -> None:
-    """Refuses what is not the beginning of URLs; a password in it is not repeated."""
+    """Checks that a text is a base URL; messages do not repeat a password in it."""
     if url is None:
         return
     try:
@@ -492,7 +492,7 @@ _EXPECTED = {"int": "a whole number", "str": "a text", "bool": "true or false", 
 
 
 def _invalid(raw: Mapping[str, Any], error: ValidationError, where: str) -> str:
-    """Returns what is wrong with a value, in the words of the file."""
+    """Returns the message for an invalid value, in the words of the file."""
     missing = _MISSING.fullmatch(str(error))
     if missing is not None:
         return f"{where}: {missing[1]} is missing; `understudy verify --template` shows every key."
@@ -516,7 +516,7 @@ def _invalid(raw: Mapping[str, Any], error: ValidationError, where: str) -> str:
 
 
 def _as_toml(value: Any) -> str:
-    """Returns a value as the file has it, or its start; a date, which JSON has not, as a text."""
+    """Returns the start of a value as TOML, which has JSON's syntax for most; a date as a text."""
     return f"{json.dumps(value, ensure_ascii=False, default=str):.200}"
 
 
@@ -539,7 +539,7 @@ def _resolved(value: Any, environment: Mapping[str, str], where: str) -> Any:
         if not environment.get(name):
             msg = f"{where}: the environment variable {name} is not set; export it, or leave the key out."
             raise StartupError(msg)
-        return environment[name].strip("\r\n")  # of the file that it was read from
+        return environment[name].strip("\r\n")  # values that were read from files may end so
     return value
 
 
@@ -556,7 +556,7 @@ SECRET_KEYS: Final = {
     "PASSWORD": ("application", "password"),
     "CREDENTIAL": ("credentials", "api_key"),
 }
-"""The table and the key of a target file that each variable of a case has its value from."""
+"""The table and the key of a target file with the value of each variable of a case."""
 
 
 def named_in_target(variable: str) -> str:

@@ -1,4 +1,4 @@
-"""Describes target files as a JSON Schema, which editors complete and check them by.
+"""Describes target files as a JSON Schema, by which editors complete and check them.
 
 ``target.schema.json`` beside this module is written by ``python -m
 understudy.verify.target_schema``.

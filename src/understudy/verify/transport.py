@@ -1,8 +1,8 @@
 """The HTTP transport to a deployment, with a total timeout for a whole response.
 
 httpcore keeps the connections, and writes and reads every message. Its timeouts are for single reads,
-so a response that arrives byte by byte would take for ever. So no read waits beyond the deadline of
-the response that it is for.
+so that a response could arrive byte by byte for ever. Here no read waits beyond the deadline of its
+response.
 """
 
 import os
@@ -25,7 +25,7 @@ from understudy.exchange.messages import Headers, Request, Response, headers_of
 
 
 class Deadline(threading.local):
-    """The moment at which the response that the running thread waits for is cut.
+    """The moment, for each thread, at which the response that it waits for is cut off.
 
     Attributes:
         at: The moment, on the clock of ``time.monotonic``.
@@ -46,7 +46,7 @@ class Deadline(threading.local):
 
 
 class TimedStream(httpcore.NetworkStream):
-    """A connection on which nobody waits beyond a deadline.
+    """A connection whose reads and writes do not wait beyond a deadline.
 
     Args:
         stream: The connection.
@@ -58,11 +58,11 @@ class TimedStream(httpcore.NetworkStream):
         self._deadline = deadline
 
     def read(self, max_bytes: int, timeout: float | None = None) -> bytes:
-        """Reads what has arrived."""
+        """Reads the bytes that have arrived."""
         return self._stream.read(max_bytes, self._deadline.bounded(timeout))
 
     def write(self, buffer: bytes, timeout: float | None = None) -> None:
-        """Writes in pieces, as each may take the whole timeout."""
+        """Writes in pieces, and looks at the deadline before each."""
         for begin in range(0, len(buffer), _PIECE):
             piece = buffer[begin : begin + _PIECE]
             self._stream.write(piece, self._deadline.bounded(timeout))
@@ -84,12 +84,12 @@ class TimedStream(httpcore.NetworkStream):
         return TimedStream(secured, self._deadline)
 
     def get_extra_info(self, info: str) -> Any:
-        """Returns what is known of the connection."""
+        """Returns a property of the connection, such as its socket."""
         return self._stream.get_extra_info(info)
 
 
 class TimedBackend(httpcore.SyncBackend):
-    """Opens connections on which nobody waits beyond a deadline.
+    """Opens connections whose reads and writes do not wait beyond a deadline.
 
     Args:
         deadline: The deadline of the running thread.
@@ -108,14 +108,14 @@ _PIECE: Final = 2**16
 """Bytes that are written at once."""
 
 _CLOSE: Final = 0.01
-"""Seconds before the deadline at which a timeout is taken for its end."""
+"""Seconds before the deadline from which a timeout is attributed to it."""
 
 LARGEST = 32 * 2**20
 """Bytes of a response body; a larger one is cut."""
 
 
 class ValueTransport(httpx.BaseTransport, ABC):
-    """A transport of requests and responses as values, which need not become httpx's and back."""
+    """A transport of understudy's own requests and responses, without conversion to httpx's."""
 
     @abstractmethod
     def respond(self, request: Request) -> Response:
@@ -126,7 +126,7 @@ class ValueTransport(httpx.BaseTransport, ABC):
         """
 
     def handle_request(self, request: httpx.Request) -> httpx.Response:
-        """Sends a request of httpx, for a client or a transport that stands before this one.
+        """Sends a request of httpx, for a client of httpx or a transport that wraps this one.
 
         Raises:
             httpx.HTTPError: No response was received, or one that is too large.
@@ -158,7 +158,7 @@ def bounded(chunks: Iterable[bytes]) -> bytes:
     """Returns the body that is received in chunks.
 
     Raises:
-        httpx.ReadError: It is too large.
+        httpx.ReadError: The body is too large.
     """
     body = bytearray()
     for chunk in chunks:
@@ -173,10 +173,10 @@ TOTAL_TIMEOUT = timedelta(seconds=60)
 """The total timeout of one response, from its request to its last byte."""
 
 AFTER_END = timedelta(seconds=5)
-"""The same where the time of the run is over: of what was under way, and of what undoes changes."""
+"""The same after the end of the run's time: for requests under way, and for undoing changes."""
 
 WITH_BODY: Final = frozenset({"PATCH", "POST", "PUT"})
-"""Methods whose request says that its body is empty (RFC 9110, 8.6)."""
+"""Methods whose requests have ``Content-Length: 0`` if the body is empty (RFC 9110, 8.6)."""
 
 ENCODINGS: Final = ("ascii", "utf-8")
 """Encodings of headers: the first that all of them fit, and otherwise ISO 8859-1."""
@@ -191,7 +191,7 @@ _AUTHORITIES: Final = ("SSL_CERT_FILE", "SSL_CERT_DIR")
 """The variables that name the certificates of trusted authorities instead of the usual ones."""
 
 _URLS: Final = 1024
-"""URLs that are kept parsed; those of one run that are requested again are among them."""
+"""Parsed URLs that are cached: more than a run requests repeatedly."""
 
 
 class RequestAddress(NamedTuple):
@@ -203,11 +203,11 @@ class RequestAddress(NamedTuple):
 
 @lru_cache(maxsize=_URLS)
 def address_of(url: str) -> RequestAddress:
-    """Returns the address of a URL, whose target is percent-encoded where it has to be.
+    """Returns the address of a URL, with its target percent-encoded as necessary.
 
     Raises:
-        httpx.InvalidURL: It is not a URL.
-        httpx.UnsupportedProtocol: It is not one of HTTP.
+        httpx.InvalidURL: The text is not a URL.
+        httpx.UnsupportedProtocol: The scheme is neither http nor https.
     """
     parsed = httpx.URL(url)
     if parsed.scheme not in {"http", "https"}:
@@ -257,19 +257,19 @@ class DeploymentTransport(ValueTransport):
         return httpcore.ConnectionPool(trusted, **self._pool)
 
     def end_after(self, span: timedelta) -> None:
-        """Cuts responses soon after a span from now, as then the run is over."""
+        """Cuts responses off soon after a span from now, when the run is over."""
         self._end = monotonic() + span.total_seconds()
 
     def _seconds(self) -> float:
-        """Returns the seconds in which a response must be whole."""
+        """Returns the seconds after which a response is cut off."""
         left = max(self._end - monotonic(), AFTER_END.total_seconds())
         return min(self._timeout.total_seconds(), left)
 
     def respond(self, request: Request) -> Response:
-        """Sends a request, and returns its response, which is cut when the timeout ends.
+        """Sends a request, and returns its response, which is cut off when the timeout ends.
 
         Raises:
-            httpx.InvalidURL: The request has no URL.
+            httpx.InvalidURL: The request's URL is not valid.
             httpx.HTTPError: The request cannot be sent; or no response was received, not in time, or
                 one that is too large.
             UnicodeEncodeError: A header is not ASCII.
@@ -313,7 +313,7 @@ def _exchanged(pool: httpcore.ConnectionPool, sending: httpcore.Request) -> Resp
 
 @contextmanager
 def _errors_of_httpx() -> Iterator[None]:
-    """Raises what httpx, which has the same names, raises for an error of httpcore."""
+    """Converts errors of httpcore into those of httpx, which have the same names."""
     try:
         yield
     except (
@@ -328,7 +328,7 @@ def _sent_headers(request: Request, authority: bytes) -> list[tuple[bytes, bytes
     """Returns the headers of a request with those that it lacks (RFC 9112, 3.2 and 6.3).
 
     Raises:
-        httpx.LocalProtocolError: Its body has another length than it says.
+        httpx.LocalProtocolError: ``Content-Length`` is not the length of the body.
         UnicodeEncodeError: A header is not ASCII.
     """
     names = {name for name, _ in request.headers}

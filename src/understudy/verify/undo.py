@@ -1,4 +1,4 @@
-"""Undoes what a run changed, and verifies it: fields, avatars, items of other services, the clock.
+"""Undoes and verifies the changes of a run: fields, avatars, items of other services, the clock.
 
 The state before the first change is written to a journal first, so that the next run or ``understudy
 cleanup`` can undo the changes of a killed run. The time of the last profile edit and issued tokens
@@ -65,10 +65,10 @@ class UnrestoredField:
 def restore_profile(
     client: ProbeClient, before: AccountBefore, writer: str
 ) -> list[UnrestoredField | str]:
-    """Restores the editable fields of a profile; a long text only where it is another one now.
+    """Restores the editable fields of a profile; long texts only if they have changed.
 
     Returns:
-        What could not be restored; a line where the profile cannot be read back.
+        The fields that could not be restored, or a line if the profile cannot be read back.
 
     Raises:
         Refusal: A request was not sent or got no response.
@@ -78,16 +78,16 @@ def restore_profile(
     short = {n: text for n, text in before.profile.items() if len(text) <= MOST_AT_STAKE}
     persistent(client, "PATCH", "/me/profile", writer, json=short)
     differing = _differing_fields(client, before, writer)
-    for each in differing:  # one by one, as one refused value must not keep the others
-        if isinstance(each, UnrestoredField):
-            persistent(client, "PATCH", "/me/profile", writer, json={each.name: each.before})
+    for field in differing:  # one by one, as a refused value must not prevent the others
+        if isinstance(field, UnrestoredField):
+            persistent(client, "PATCH", "/me/profile", writer, json={field.name: field.before})
     return _differing_fields(client, before, writer) if differing else []
 
 
 def _differing_fields(
     client: ProbeClient, before: AccountBefore, writer: str
 ) -> list[UnrestoredField | str]:
-    """Returns the fields of a profile that are not as before; a line where it cannot be read."""
+    """Returns the fields of a profile that have changed, or a line if it cannot be read."""
     exchange = client.get("/me/profile", writer)
     if not exchange.response.is_success:
         return [f"{writer}: the profile cannot be read back: status {exchange.status}"]
@@ -104,7 +104,7 @@ OUTAGE: Final = (1, 2, 4, 8, 15)
 AVATARS: Final = frozenset({UPLOAD_AVATAR, DELETE_AVATAR, UPDATE_AVATAR, SET_AVATAR})
 CHANGES: Final = AVATARS | {UPDATE_PROFILE}
 ACCOUNTS: Final = {"own": "own", "other": "other", GRANTEE: "own"}
-"""The account that each identity's account belongs to: issued tokens are of the test account."""
+"""The test account of each identity's account; tokens issued to a run are the own account's."""
 
 WRITERS: Final = {"own": "owner", "other": "other"}
 """The credential that restores each account."""
@@ -118,7 +118,7 @@ class Undo:
 
     Args:
         gateway: Sends the requests, and announces every write before it is sent.
-        path: The file of the journal; None where none is needed.
+        path: The file of the journal; None to keep none.
         journal: The journal of an earlier run; None for a new run.
     """
 
@@ -131,12 +131,12 @@ class Undo:
         self._path = path
         self._file = None if path is None else JournalFile(path)
         self._known: dict[str, AccountBefore] = {}
-        stood = gateway.time.mock.stood if gateway.time.mock else None
-        self.journal = journal or UndoJournal(gateway.target.base_url, clock=stood)
+        original = gateway.time.mock.original if gateway.time.mock else None
+        self.journal = journal or UndoJournal(gateway.target.base_url, clock=original)
         self.unrestored: list[UnrestoredField] = []
         self.has_changed = False
-        self._first_update: str | None = None
-        self._doubtful: set[str] = set()
+        self._first_update: str | None = None  # account of an update that is its first
+        self._doubtful: set[str] = set()  # accounts whose only update had no field
         self._sent = {account: set(CHANGES) for account in self.journal.accounts}
         self._kept = Keepsakes(self._reader, path)
         self._urls: dict[str, dict[str, str]] = {}
@@ -151,12 +151,12 @@ class Undo:
         """Reads the state of an account before a write is sent there.
 
         Raises:
-            Refusal: It cannot be read, so the write must not be sent either.
+            Refusal: The state cannot be read, so the write must not be sent either.
             NotPermitted: The change could not be undone.
         """
         account = self._restorable(identity)
         if account is None or place.operation not in CHANGES:
-            return  # of another service nothing is known that could be read
+            return  # changes to other services are recorded in ``items``
         known = self._read_account(account, place.operation)
         if place.operation == UPDATE_PROFILE:
             may_be_long = self._client.target.permit.long_texts
@@ -166,10 +166,10 @@ class Undo:
         self._expect_nothing_lost(account, place.operation)
 
     def _expect_nothing_lost(self, account: str, operation: str) -> None:
-        """Makes sure that no change so far has removed an avatar, and that pictures can be put back.
+        """Checks that no change so far has removed an avatar, and saves the avatars' pictures.
 
         Raises:
-            Refusal: One was removed, or a picture cannot be kept.
+            Refusal: An avatar was removed, or a picture cannot be saved.
         """
         urls, made = self._urls.get(account), self.journal.uploads.setdefault(account, [])
         if urls is None:
@@ -183,10 +183,10 @@ class Undo:
                 raise
 
     def _read_account(self, account: str, operation: str) -> AccountBefore:
-        """Reads all of an account that can be put back, as any change may disturb all of it.
+        """Reads the whole restorable state of an account, as any change may affect all of it.
 
         Raises:
-            Refusal: What an operation changes cannot be read.
+            Refusal: The state that the operation changes cannot be read.
         """
         is_first = account not in self._known
         known, writer = self._known.setdefault(account, AccountBefore()), WRITERS[account]
@@ -237,13 +237,13 @@ class Undo:
             known = self._known.get(name) or self.journal.accounts.get(name, AccountBefore())
             if not sent & CHANGES:
                 continue
-            # the update and a look at the outcome; or a look, as a rule at what is as it was
+            # an update and a read of its outcome; or a read alone, as it is seldom different
             total += 2 if UPDATE_PROFILE in sent else known.profile is not None
             if sent & AVATARS:
                 pending = self.journal.pending.get(name, 0)
                 uploads = len(self.journal.uploads.get(name, ())) + pending
                 uploads += name == account and operation == UPLOAD_AVATAR
-                total += 3 + uploads  # three lists, and for each address as many
+                total += 3 + uploads  # three lists, and as many for each address
                 total += 3 * len(known.selected)
             else:
                 total += known.avatars is not None
@@ -274,7 +274,7 @@ class Undo:
         return [*lines, *self._kept.moved]
 
     def forget(self) -> None:
-        """Removes the journal and the pictures beside it, as everything is undone."""
+        """Removes the journal and the pictures beside it, once everything is undone."""
         if self._path is not None:
             self._path.unlink(missing_ok=True)
         self._kept.drop()
@@ -304,7 +304,7 @@ class Undo:
         return lines
 
     def _attempted(self, restore: Restore, account: str, before: AccountBefore) -> list[str]:
-        """Restores a part of an account, again where a deployment did not do what it responded."""
+        """Restores a part of an account, again if an accepted request had no effect."""
         lines = list[str]()
         try:
             for _attempt in range(ATTEMPTS):
@@ -325,12 +325,12 @@ class Undo:
         if not is_edited and not _differing_fields(self._client, before, writer):
             return []
         differences = restore_profile(self._client, before, writer)
-        self.unrestored[:] = [one for one in self.unrestored if one.writer != writer]
-        self.unrestored += [one for one in differences if isinstance(one, UnrestoredField)]
-        return [str(one) for one in differences]
+        self.unrestored[:] = [field for field in self.unrestored if field.writer != writer]
+        self.unrestored += [field for field in differences if isinstance(field, UnrestoredField)]
+        return [str(difference) for difference in differences]
 
     def _look_at_profile(self, account: str, before: AccountBefore) -> list[str]:
-        """Restores a profile that a deployment changed as a picture was uploaded again."""
+        """Restores a profile that a deployment changed when a picture was uploaded again."""
         self._sent.get(account, set()).discard(UPDATE_PROFILE)
         return self._restore_profile(account, before) if self._kept.moved else []
 
@@ -374,15 +374,15 @@ class Undo:
         return account if account is not None and self._client.has(WRITERS[account]) else None
 
     def _observe(self, exchange: Exchange) -> None:
-        """Notes which avatars an exchange made or deleted, and which profile it shows unchanged."""
+        """Records avatars that an exchange made or deleted, and a profile shown unchanged."""
         if exchange.site == "resource" and exchange.request.method not in SAFE:
-            self._lists.clear()  # a list from before a write must not stand for the one after it
+            self._lists.clear()  # a list from before a write is out of date after it
         elif exchange.operation == LIST_AVATARS:
             self._lists.append(exchange)
         account = self._restorable(exchange.identity)
         is_upload = exchange.operation == UPLOAD_AVATAR and exchange.response.is_success
         if account is None and is_upload and "own" in self.journal.accounts:
-            account = "own"  # a deployment took a credential that is nearly the owner's
+            account = "own"  # the deployment accepted a near copy of the owner's credential
         if account is None:
             return
         if exchange.operation in {UPLOAD_AVATAR, DELETE_AVATAR}:
@@ -405,10 +405,10 @@ class Undo:
         self._write()
 
     def _note_profile(self, account: str, exchange: Exchange) -> None:
-        """Drops a profile that certainly was not changed, so that undoing need not write it again.
+        """Drops a profile that was certainly not changed, so that undoing need not write it again.
 
-        That is one whose first update was refused by the rate limit, or held no field and a read
-        shows every value as before.
+        Its first update was refused by the rate limit, or had no field and a read shows every value
+        as before.
         """
         changed = self.journal.accounts.get(account)
         if exchange.source == UNDO or changed is None or changed.profile is None:
@@ -429,17 +429,17 @@ class Undo:
         """Writes the journal, unless the file says the same already.
 
         Raises:
-            NotPermitted: It cannot be written.
+            NotPermitted: The file cannot be written.
         """
         if self._file is not None:
             self._file.write(self.journal)
 
 
 def _expect_restorable(place: Place, before: Mapping[str, Mapping[str, str]]) -> None:
-    """Makes sure that a change of an existing avatar can be undone.
+    """Checks that a change of an existing avatar can be undone.
 
     Raises:
-        NotPermitted: It cannot.
+        NotPermitted: The change could not be undone.
     """
     named = undo_journal.named_in(place, before)
     if named and place.operation == DELETE_AVATAR:
@@ -453,14 +453,14 @@ def _expect_restorable(place: Place, before: Mapping[str, Mapping[str, str]]) ->
 
 
 def undo_earlier_run(gateway: Gateway, path: Path | None) -> None:
-    """Undoes what an earlier run left changed, before a new run begins.
+    """Undoes the changes that an earlier run left, before a new run begins.
 
     Args:
         gateway: Sends the requests.
         path: The journal's file, which need not exist.
 
     Raises:
-        StartupError: It cannot be undone, or not with this target.
+        StartupError: The changes cannot be undone, or not with this target.
     """
     if path is None or not path.exists():
         return

@@ -16,9 +16,8 @@ from understudy.verify.permits import NotPermitted
 from understudy.verify.probe_client import ProbeClient
 from understudy.verify.shapes import EDITABLE
 
-# The state of an account is read before it is changed. A response that does not hold it is refused,
-# and with it the write that it was read for: a web page that responds 200 to everything does not tell
-# what to restore.
+# The state of an account is read before it is changed. If a response does not hold it, the write is
+# not sent: a web page that responds 200 to everything does not tell what to restore.
 
 AVATAR_FIELDS = ("rating", "alt_text")
 """The fields of an avatar that an update can change."""
@@ -29,20 +28,20 @@ class AccountBefore(Struct):
 
     Attributes:
         profile: The editable fields that the response held; None until one is changed.
-        avatars: Image id to rating and text alternative; None until an avatar is changed.
-        selected: E-mail hash, empty for the primary address, to the selected image.
+        avatars: By image id, rating and text alternative; None until an avatar is changed.
+        selected: By e-mail hash, the selected image; an empty hash is the primary address.
     """
 
     profile: dict[str, str] | None = None
     avatars: dict[str, dict[str, str]] | None = None
     selected: dict[str, str | None] = field(default_factory=dict)
 
-    def rename(self, image: str, again: str) -> None:
-        """Puts an avatar that was uploaded again in the place of the one that is gone."""
+    def rename(self, image: str, new_image: str) -> None:
+        """Replaces the id of a removed avatar by that of its new upload."""
         if self.avatars is not None:
-            self.avatars[again] = self.avatars.pop(image)
+            self.avatars[new_image] = self.avatars.pop(image)
         for hash_, chosen in self.selected.items():
-            self.selected[hash_] = again if chosen == image else chosen
+            self.selected[hash_] = new_image if chosen == image else chosen
 
 
 def profile(client: ProbeClient, who: str) -> dict[str, str]:
@@ -81,28 +80,28 @@ def selected(client: ProbeClient, who: str, hash_: str) -> str | None:
     """Returns the image selected for an e-mail hash, None without one.
 
     Raises:
-        Refusal: It cannot be read.
+        Refusal: The list of avatars cannot be read.
     """
     chosen = [item["image_id"] for item in listed(client, who, hash_) if item.get("selected")]
     return chosen[0] if chosen else None
 
 
 MOST_AT_STAKE: Final = 100
-"""Characters of a text that every deployment is taken to accept when it is put back."""
+"""Characters of the longest text that every deployment is expected to accept for restoring."""
 
 
 def expect_known(request: Request, before: Mapping[str, str], *, may_be_long: bool) -> None:
-    """Makes sure that the current value of each field in an update is known, and can be put back.
+    """Checks that the current value of each field in an update is known, and can be restored.
 
-    A deployment whose bound is shorter than a text from before it had one cuts or refuses that text.
+    A deployment may truncate or refuse a text that is older than its limit, and longer.
 
     Args:
         request: The update.
         before: The fields before the run.
-        may_be_long: Whether texts may be replaced that are so long.
+        may_be_long: Whether texts longer than ``MOST_AT_STAKE`` may be replaced.
 
     Raises:
-        NotPermitted: One is unknown, or so long that it might not be restored.
+        NotPermitted: A value is unknown, or so long that it might not be restored.
     """
     named = request.json if isinstance(request.json, dict) else EDITABLE
     for name in EDITABLE:
@@ -125,10 +124,10 @@ def named_in(place: Place, known: Mapping[str, object]) -> list[str]:
 
 
 def listed(client: ProbeClient, who: str, hash_: str = "") -> list[dict[str, Any]]:
-    """Returns the list of an account's avatars, as selected for an e-mail hash if one is passed.
+    """Returns the list of an account's avatars, with the selection for an e-mail hash if passed.
 
     Raises:
-        Refusal: It cannot be read.
+        Refusal: The list cannot be read.
     """
     query = {"selected_email_hash": hash_} if hash_ else ()
     exchange = _read(client.recall("/me/avatars", who, query))
@@ -160,19 +159,19 @@ LARGEST: Final = 2**20
 """Bytes of the file of a journal, after which the next state replaces it."""
 
 PLACEHOLDER: Final = "{}"
-"""The place of an identifier in a path that is not known yet."""
+"""Placeholder, in a path, of an identifier that is not known yet."""
 
 
 class CreatedItem(Struct, frozen=True):
     """An item of another service that the run created.
 
     Attributes:
-        path: Path and query that DELETE is sent to, below the base URL.
+        path: Path and query of its DELETE, below the base URL.
         who: The credential that it was created with.
-        read: The path that it is read at; None where none reads it.
-        replaces: The path of a PUT whose body names the item; None where it has its own address.
-        headers: Headers that the document requires of DELETE.
-        body: The JSON body that it requires of DELETE; None without one.
+        read: The path of its GET; None without one.
+        replaces: The path of a PUT whose body names the item; None if it has its own address.
+        headers: Headers that the document requires for DELETE.
+        body: The JSON body that it requires for DELETE; None without one.
     """
 
     path: str
@@ -184,17 +183,17 @@ class CreatedItem(Struct, frozen=True):
 
 
 class PendingItem(Struct, frozen=True):
-    """An item of another service whose creation was not responded to yet.
+    """An item of another service whose creation has got no response yet.
 
     Attributes:
         create: The path that its creation is sent to.
         who: The credential.
-        delete: The path of DELETE with a place for the identifier; None if absent.
-        read: The same for reading it.
+        delete: The path of its DELETE with a placeholder for the identifier; None without one.
+        read: The same of its GET.
         list: The path of the list that it is in; None without one.
-        steps: The place of the items in the list's body.
+        steps: The path to the items in the list's body.
         identifier: The member that identifies an item.
-        texts: The texts that were sent, by the names that they are read under.
+        texts: The texts that were sent, by the members that show them.
         replaces: The path of a PUT whose body names the item.
         headers: As of ``CreatedItem``.
         body: As of ``CreatedItem``.
@@ -221,17 +220,17 @@ class PendingItem(Struct, frozen=True):
 
 
 class SingleBefore(Struct, frozen=True):
-    """The state of a resource that exists once, before the run changed it.
+    """The state of a singleton resource before the run changed it.
 
     Attributes:
-        path: The path and query that it is restored at.
-        method: The method that restores it.
-        headers: What the document requires of the two operations, and the content type of the body.
+        path: Path and query of the request that restores it.
+        method: The method of that request.
+        headers: Headers that the document requires for it and for GET, and its content type.
         body: The JSON body that restores it.
         who: The credential.
-        read: The path and query that it is read at.
-        steps: The place of the resource in the body that is read.
-        members: Its members before the run, of those that can be restored.
+        read: Path and query of its GET.
+        steps: The path to the resource in the body of the response.
+        members: The values of its restorable members before the run.
     """
 
     path: str
@@ -249,13 +248,13 @@ class UndoJournal(Struct):
 
     Attributes:
         base_url: The deployment's resource API.
-        accounts: Account to the state before the run of what the run has changed there.
-        uploads: Account to the ids of the avatars that the run uploaded.
-        pending: Account to the number of uploads whose avatar is not known yet.
-        clock: State of the deployment's clock before the run; None where it cannot be moved.
+        accounts: By account, the earlier state of the parts that the run has changed.
+        uploads: By account, the ids of the avatars that the run uploaded.
+        pending: By account, the number of uploads whose avatar is not known yet.
+        clock: State of the deployment's clock before the run; None if it cannot be moved.
         items: Items that the run created at another service, the oldest first.
         pending_items: Items that it was about to create there.
-        singles: Resources that exist once there, before their first change.
+        singles: Singleton resources there, before their first change.
     """
 
     base_url: str
@@ -279,18 +278,18 @@ class UndoJournal(Struct):
         return not (is_changed or is_uploaded or is_created or self.clock)
 
     def clear_accounts(self) -> None:
-        """Drops what was restored; the clock stays, as a run that goes on may move it again."""
+        """Drops the restored accounts; the clock's state stays, as the run may move it again."""
         self.accounts.clear()
         self.uploads.clear()
         self.pending.clear()
 
 
 class JournalFile:
-    """The file of an undo journal: each state is appended as a line, and the last whole line counts.
+    """The file of an undo journal: each state is appended as a line; the last whole one is read.
 
-    A kill may cut the line that is being written, whose change is not sent before it is whole. To
-    replace the file for each state takes a hundred times as long, as file systems bring what is
-    renamed over another file to the disk.
+    A kill may truncate the line that is being written, but a change is sent only after its line is
+    whole. Replacing the file for each state would take a hundred times as long, since file systems
+    flush a file that is renamed over another one.
 
     Args:
         path: The file; the first state replaces what is there.
@@ -302,10 +301,10 @@ class JournalFile:
         self._size = 0
 
     def write(self, journal: UndoJournal) -> None:
-        """Writes a state, unless it is the one that was written last.
+        """Writes a state, unless it equals the one that was written last.
 
         Raises:
-            NotPermitted: It cannot be written.
+            NotPermitted: The file cannot be written.
         """
         line = json.encode(journal) + b"\n"
         if line == self._last:
@@ -328,7 +327,7 @@ class JournalFile:
             file.write(line)
 
     def _replace(self, line: bytes) -> None:
-        """Replaces the file at once, so that a kill leaves the old or the new one."""
+        """Replaces the file atomically, so that a kill leaves the old or the new one."""
         draft = self._path.with_name(f"{self._path.name}.draft")
         draft.write_bytes(line)
         draft.replace(self._path)
@@ -357,6 +356,6 @@ def read_journal(path: Path) -> UndoJournal:
 
 
 def _last_whole_line(content: bytes) -> bytes:
-    """Returns the last line that has an end; everything where none has one."""
+    """Returns the last line that has a line break; the whole content if none has."""
     whole, end, _ = content.rpartition(b"\n")
     return whole.rpartition(b"\n")[2] if end else content

@@ -1,4 +1,4 @@
-"""Writes values as findings show them: as JSON, which readers in any language know."""
+"""Writes values as findings show them, as JSON; makes texts that careless code gets wrong."""
 
 import json
 import re
@@ -13,11 +13,11 @@ BITING = (
     "東京 🎭 שלום e\N{COMBINING ACUTE ACCENT}",
     '"it\'s" <b> \\n ; -- [x] {y} :) **...**\r\n ',
 )
-"""Texts that something changes which is not careful: addresses, markup, bytes for characters."""
+"""Texts that careless code changes: by URL encoding, markup, or bytes instead of characters."""
 
 
 class NearText(NamedTuple):
-    """A text that is nearly another: as it is made here, of a shell's variable, and of a value in Python."""
+    """A way to make a near copy of a text: by a function, in a shell, and in a Python script."""
 
     make: Callable[[str], str]
     shell: str
@@ -25,7 +25,7 @@ class NearText(NamedTuple):
 
 
 def _respelled(letters: dict[str, str]) -> NearText:
-    """Returns the text in which each of these letters is written otherwise."""
+    """Returns the way to make a near copy in which each of these letters is replaced."""
     table = str.maketrans(letters)
     script = ";".join(f"s/{letter}/{other}/g" for letter, other in letters.items())
     calls = "".join(f'.replace("{letter}", "{other}")' for letter, other in letters.items())
@@ -47,36 +47,36 @@ NEARLY: Final[Mapping[str, NearText]] = {
     ),
     "escaped": _respelled({letter: f"%{ord(letter):02x}" for letter in _VOWELS}),
     "quoted": NearText(lambda text: f'"{text}"', '\\"${%s}\\"', """'"' + %s + '"'"""),
-    "widened": _respelled({letter: chr(ord(letter) + 0xFEE0) for letter in _VOWELS}),
+    "widened": _respelled({letter: chr(ord(letter) + 0xFEE0) for letter in _VOWELS}),  # fullwidth
     "basic": NearText(
         lambda text: b64encode(f"{text}:{text}".encode()).decode(),
         "$(printf %%s \"$%s\" | sed 's/.*/&:&/' | tr -d '\\n' | base64 | tr -d '\\n')",
         'base64.b64encode(":".join([%s] * 2).encode()).decode()',
     ),
 }
-"""The ways to make a secret that is nearly another: who compares carelessly takes it."""
+"""The ways to make a near copy of a secret, which a server that compares carelessly accepts."""
 
 
 SHORTEST_SECRET: Final = 6
-"""Characters of the shortest text that is hidden as nearly a secret: a shorter one may be a word."""
+"""Characters of the shortest near copy of a secret; a shorter one may be a common word."""
 
 
 def nearly(secret: str, ways: Iterable[str] = NEARLY) -> Iterator[tuple[str, str]]:
-    """Yields each way to make a text that is nearly a secret, and the text where it is another."""
+    """Yields the near copies of a secret, each with the way in which it is made."""
     made = ((way, NEARLY[way].make(secret)) for way in ways)
     yield from ((way, it) for way, it in made if it != secret and len(it) >= SHORTEST_SECRET)
 
 
 def nearly_in_form(secret: str) -> list[str]:
-    """Returns the texts that are nearly a secret, for a form: the longer one by NUL, which no header holds.
+    """Returns near copies of a secret for a form; the longer one ends in NUL, unlike in headers.
 
-    Whoever compares beginnings takes that too, and so does whoever ends a text there.
+    A server that compares only prefixes accepts that too, and so does one that ends texts at NUL.
     """
     return [f"{secret}\0" if way == "lengthened" else text for way, text in nearly(secret, MANGLED)]
 
 
 def in_parts(**parts: Iterable[object]) -> str:
-    """Returns what is wrong in words: each part with its values, and none that has no value."""
+    """Returns in words what is wrong: the name of each part with its values, if it has any."""
     texts = {name.replace("_", " "): ", ".join(map(str, it)) for name, it in parts.items()}
     return "; ".join(f"{name} {text}" for name, text in texts.items() if text) or "nothing"
 
@@ -89,7 +89,7 @@ def as_json(value: object) -> str:
 
 
 Pairs = dict[str, tuple[object, object]]
-"""Names of members to two values of each."""
+"""Two values of each member, by its name."""
 
 
 _OF_PICTURES: Final = frozenset({"avatar_url", "image_url", "header_image"})
@@ -97,13 +97,13 @@ _QUERY: Final = re.compile(r"""\?[^\s)"']*""")
 
 
 def differing_pairs(
-    one: Mapping[str, object], other: Mapping[str, object], names: Iterable[str]
+    left: Mapping[str, object], right: Mapping[str, object], names: Iterable[str]
 ) -> Pairs:
-    """Returns which of these members differ between two objects, each with both values.
+    """Returns the members, among these, that differ between two objects, with both values.
 
-    Queries in addresses of pictures do not count: they may be signed for each response.
+    Queries in URLs of pictures are ignored: they may be signed anew for each response.
     """
-    pairs = {name: (one.get(name), other.get(name)) for name in names}
+    pairs = {name: (left.get(name), right.get(name)) for name in names}
     return {
         name: (first, second)
         for name, (first, second) in pairs.items()
@@ -120,7 +120,7 @@ def as_pairs(values: Pairs, first: str = "was", second: str = "is") -> str:
     """Returns members with two values each, such as ``location: was "Port", is ""``."""
     return "; ".join(
         f"{name}: {first} {one}, {second} {other}"
-        for name, (one, other) in ((name, _near(*pair)) for name, pair in values.items())
+        for name, (one, other) in ((name, _excerpts(*pair)) for name, pair in values.items())
     )
 
 
@@ -128,15 +128,15 @@ NEAR: Final = 60
 """Characters of a value that are shown where it begins to differ from another."""
 
 
-def _near(*values: object) -> Iterator[str]:
-    """Yields two values as JSON; of long ones only what stands around their first difference."""
+def _excerpts(*values: object) -> Iterator[str]:
+    """Yields two values as JSON; of long ones only the part around their first difference."""
     texts = [as_json(value) for value in values]
     pairs = enumerate(zip(*texts, strict=False))
     begins = next((at for at, (one, other) in pairs if one != other), min(map(len, texts)))
     start = max(0, begins - NEAR // 3) if max(map(len, texts)) > NEAR else 0
     for text in texts:
-        end = text[start : start + NEAR]
-        yield ("…" if start else "") + end + ("…" if text[start + NEAR :] else "")
+        excerpt = text[start : start + NEAR]
+        yield ("…" if start else "") + excerpt + ("…" if text[start + NEAR :] else "")
 
 
 def as_text(value: object) -> str:

@@ -1,7 +1,8 @@
 """Translates between the interface's words and those of a deployment that uses others.
 
-Rules and generators are written in the interface's words. What is sent is translated last of all and
-what is received first of all, so that checks never see another word; reports show the original.
+Rules and generators use the interface's words. Requests are translated right before they are sent,
+and responses right after they are received, so that checks see no other word; reports show the
+original.
 """
 
 import re
@@ -28,8 +29,8 @@ class Wording:
 
     Args:
         vocabulary: The words of the deployment.
-        has_document: Whether the deployment's own document is in force, which says itself what
-            parameters and fields are called.
+        has_document: Whether the deployment's own document is in force, which itself names the
+            parameters and fields.
     """
 
     def __init__(self, vocabulary: Vocabulary, *, has_document: bool = False) -> None:
@@ -57,7 +58,7 @@ class Wording:
         headers = tuple(
             (own + name.removeprefix(other), text)
             if name.startswith(f"{other}-")
-            else (name, _CHALLENGE.sub(lambda m: f'scope="{_spoken(m[1], words)}"', text))
+            else (name, _CHALLENGE.sub(lambda m: f'scope="{_translated(m[1], words)}"', text))
             for name, text in response.headers
         )
         return replace(response, headers=headers, body=_body(response, words))
@@ -153,11 +154,11 @@ def _scope(name: str, text: str | None, scopes: Words) -> str | None:
     if text is None or not _SCOPE.fullmatch(unquote_plus(name)):
         return text
     plain = unquote_plus(text)
-    worded = _spoken(plain, scopes)
+    worded = _translated(plain, scopes)
     return text if worded == plain else quote_plus(worded)
 
 
-def _spoken(text: str, words: Words) -> str:
+def _translated(text: str, words: Words) -> str:
     return " ".join(words.get(word, word) for word in text.split(" "))
 
 
@@ -171,4 +172,4 @@ def _body(response: Response, words: Words) -> bytes:
     members: Any = response.json if b'"scope"' in response.body else None
     if not isinstance(members, dict) or not isinstance(members.get("scope"), str):
         return response.body
-    return orjson.dumps({**members, "scope": _spoken(members["scope"], words)})
+    return orjson.dumps({**members, "scope": _translated(members["scope"], words)})

@@ -1,1 +1,1 @@
-"""Writes cases as files for the tools that people have open, one module a format."""
+"""Writes cases as files for HTTP tools, with one module for each format."""

@@ -1,7 +1,8 @@
-"""A Bruno collection: a directory with a file for each case, which judges it; ``bru run`` runs it.
+"""A Bruno collection: a directory with a file that judges each case; ``bru run`` sends them.
 
-Bruno trims values and reads its files line by line, so a body with line ends is in a file beside. The
-collection itself has the variables, so that no environment has to be selected; one overrides them.
+Bruno trims values and reads its files line by line, so a body with line ends is in a file of bytes.
+The collection itself has the variables, so that no environment has to be selected; if one is, its
+values come first.
 """
 
 import re
@@ -54,7 +55,7 @@ _ENCODING = f"""script:pre-request {{
 
 
 _MOST_OF_NAME = 100
-"""Characters of a title in the name of a file: systems allow 255 for it, and some for the whole path."""
+"""Characters of a title in a file name: systems allow 255, some of them for the whole path."""
 
 _SETTINGS = """settings {
   encodeUrl: false
@@ -89,17 +90,17 @@ def write(cases: Iterable[Case], settings: ExportSettings) -> OutputPieces:
 
 
 def _named(case: Case) -> str:
-    """Returns the title of a case as the name of a file, which every system can have."""
+    """Returns the title of a case as a file name that every system allows."""
     what, _, behind = title(case).rpartition(" (")
     plain = re.sub(r"[^A-Za-z0-9_.,' -]+", " ", what)
     return f"{' '.join(plain.split())[:_MOST_OF_NAME].strip(' .')} ({behind}"
 
 
 def quoted(text: str) -> str:
-    """Returns a text as the value of one line, in which only variables of cases are expanded.
+    """Returns a text as a value in one line, in which only variables of cases are expanded.
 
     Raises:
-        StartupError: Bruno has no way to write the text.
+        StartupError: Bruno has no syntax for the text.
     """
     if text != text.strip() or printable(text) != text or is_template(text):
         msg = f"Bruno cannot write {text!r} as a value; leave it out, or choose another format."
@@ -149,7 +150,7 @@ class _Upload(NamedTuple):
 
 
 def _upload(request: CaseRequest) -> _Upload | None:
-    """Returns the file of a multipart body that is written as Bruno would write it."""
+    """Returns the file of a multipart body, if Bruno would write the same bytes; else None."""
     match = _PLAIN_UPLOAD.fullmatch(request.body or b"")
     if match is None or match["boundary"] in match["content"]:  # the file is not the only part
         return None
@@ -221,7 +222,7 @@ def _request(name: str, request: CaseRequest, settings: ExportSettings) -> Itera
 
 
 def _body(name: str, request: CaseRequest, settings: ExportSettings) -> tuple[str, str]:
-    """Returns what Bruno calls the kind of the body, and the block with the body."""
+    """Returns Bruno's name for the kind of the body, and the block with the body."""
     if request.body is None:
         return "none", ""
     upload = _upload(request)
@@ -271,7 +272,7 @@ def _tests(case: Case) -> str:
 
 
 def _step(step: SequenceStep) -> str:
-    """Returns the script that keeps what later steps need, and tests what the response shows."""
+    """Returns the script that stores the values for later steps, and tests the assertions."""
     name = javascript(f"{step.sequence}, step {step.number}, shown")
     shown = script("bruno_step.js", step=javascript(step.as_json()), title=name)
     return f"{script('steps.js')}\n{shown}"

@@ -46,7 +46,7 @@ def write(cases: Iterable[Case], settings: ExportSettings) -> OutputPieces:
         yield line(f'{name}{ENCODED}=$(encoded "${name}")')
     is_in_sequences, cases = looked_ahead(cases)
     if is_in_sequences:
-        # sh has no JSON, so Python reads the responses; the command line has it in single quotes
+        # sh has no JSON, so Python reads the responses; its code is an argument in single quotes
         reader = script("curl_reader.py-tpl", steps=script("steps.py-tpl"))
         yield line(f"\n{script('curl_steps.sh')}\n\nreader={_literal(reader)}")
     yield from written(cases, lambda _: "", lambda *case: [line("\n".join(_lines(*case)))])
@@ -95,7 +95,7 @@ def _inline(content: bytes) -> str | None:
 
 
 def _body_file(request: CaseRequest) -> Iterator[str]:
-    """Yields the lines that write a body that is not an argument into a file; zeros are counted."""
+    """Yields the lines that write a body, unless it is an argument, into a file; zeros by count."""
     if request.body is None or _inline(request.body) is not None:
         return
     yield ': > "$body"'
@@ -109,7 +109,7 @@ def _body_file(request: CaseRequest) -> Iterator[str]:
 
 
 def quoted(text: str) -> str:
-    """Returns a text as one word of the shell, in which only variables of cases are expanded."""
+    """Returns a text as one shell word, in which only variables of cases are expanded."""
     if "~~" not in text:
         return _literal(text)
     parts = VARIABLE.split(text)

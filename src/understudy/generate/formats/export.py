@@ -25,14 +25,14 @@ from understudy.errors import StartupError
 TITLE = "Edge cases, made by understudy generate"
 
 BASE_URL_NAMES: Mapping[CaseSite, str] = {"resource": "BASE_URL", "authorization": "AUTH_URL"}
-"""Site to the variable of its base URL; every format uses these names."""
+"""The variable of each site's base URL; every format uses these names."""
 
 SET_UP = "set-up: obtains what the next case uses"
 
 HIDDEN = "a secret in a body that is not plain text"
 
 _BASE_URL = re.compile(r"https?://[A-Za-z0-9.\[\]:_~-]+(/[A-Za-z0-9._~:@!$&'()*+,;=%/-]*)?")
-"""RFC 3986, 3; without user information, which would be a secret in every file."""
+"""Matches base URLs (RFC 3986, 3) without user information, which would be a secret in files."""
 
 _CHANGED_BY_EDITORS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\ufeff]")
 
@@ -44,11 +44,11 @@ class ExportSettings:
     """The settings of one export.
 
     Attributes:
-        base_urls: Site to its base URL, without a slash at the end.
-        secrets: Variable to value, of the secrets that may be written; empty by default.
+        base_urls: The base URL of each site, without a trailing slash.
+        secrets: The values of the secrets that may be written, by variable; empty by default.
         beside: Name of the directory for bodies that cannot be written in the file itself.
         stem: Name of the output without its suffix; empty if no file can be beside it.
-        is_in_worlds: Whether each virtual user of a load test has a world of a mock to itself.
+        is_in_worlds: Whether each virtual user of a load test gets a separate world of a mock.
     """
 
     base_urls: Mapping[CaseSite, str]
@@ -59,16 +59,16 @@ class ExportSettings:
 
     @property
     def variables(self) -> dict[str, str]:
-        """Name of every variable to its value; a secret that may not be written is empty."""
+        """The value of every variable, by name; empty for a secret that may not be written."""
         urls = {BASE_URL_NAMES[site]: url for site, url in self.base_urls.items()}
         return {**urls, **{name: self.secrets.get(name, "") for name in SECRETS}}
 
 
 def base_url(text: str, option: str) -> str:
-    """Returns a base URL without a slash at its end.
+    """Returns a base URL without a trailing slash.
 
     Raises:
-        StartupError: It is not an HTTP URL, or has a query, a fragment, or illegal characters.
+        StartupError: The text is no HTTP URL, or has a query, a fragment, or illegal characters.
     """
     if not _BASE_URL.fullmatch(text):
         msg = f"{option} {text!r} is not a URL; write it as https://host/path."
@@ -106,7 +106,7 @@ class ExportFormat(NamedTuple):
         about: What the format is for.
         suffix: Suffix of its file; empty for a directory.
         has_sequences: Whether it carries a value from a response into the next request.
-        has_users: Whether its tool has virtual users, each of which can have a world to itself.
+        has_users: Whether its tool has virtual users, each of which can have a separate world.
     """
 
     write: Callable[[Iterable[Case], ExportSettings], OutputPieces]
@@ -117,15 +117,15 @@ class ExportFormat(NamedTuple):
 
 
 CaseWriter = Callable[[Case, SetUp | None], Iterable[OutputPiece]]
-"""Writes a case, after the set-up request that it needs and no earlier case of the operation shares."""
+"""Writes a case, after its set-up request unless an earlier case of the operation shares that."""
 
 
 def written(
     cases: Iterable[Case], reason: Callable[[Case], str], write: CaseWriter
 ) -> OutputPieces:
-    """Yields the pieces of cases, and those that a format omits.
+    """Yields the pieces of cases, and the cases that a format omits.
 
-    Without one of its steps a sequence says nothing, so all are omitted.
+    A sequence is of no use without one of its steps, so all are omitted.
 
     Args:
         cases: The cases, in order.
@@ -150,7 +150,7 @@ def written(
 
 
 def looked_ahead(cases: Iterable[Case]) -> tuple[bool, Iterable[Case]]:
-    """Tells whether cases are steps of sequences, as all of an output are, and returns them."""
+    """Returns whether the cases are steps of sequences, as the first tells, and all the cases."""
     stream = iter(cases)
     first = next(stream, None)
     if first is None:
@@ -243,8 +243,8 @@ def expected_location(case: Case, header: str, expect: str) -> str:
 
     Args:
         case: The case.
-        header: What reads the header Location.
-        expect: The function of Chai's, as the tool calls it.
+        header: The expression that reads the header Location.
+        expect: The tool's name for Chai's function ``expect``.
     """
     if not case.expected.location:
         return ""
@@ -261,41 +261,41 @@ def title(case: Case) -> str:
 
 
 def comment(case: Case) -> str:
-    """Returns what a case is and what it expects, as one printable line for a comment."""
+    """Returns a comment in one printable line: the description of a case, and what it expects."""
     expected = " or ".join(case.expected.statuses)
     text = f"{case.description} -> {expected} ({case.expected.because})"
     return printable(f"{text}; {case.outcome}" if case.outcome else text)
 
 
 def printable(text: str) -> str:
-    """Returns a text on one line, with a question mark for what a terminal would interpret."""
+    """Returns a text on one line, with control characters replaced by question marks."""
     if text.isprintable():
         return text
     return "".join(character if character.isprintable() else "?" for character in text)
 
 
 _PLACE: Final = re.compile("__([A-Z]+)__")
-"""A place in a script, for a value of the name in lower case."""
+"""Matches a placeholder in a script, for the value of the name in lower case."""
 
 
 def script(name: str, /, **values: str) -> str:
-    """Returns code that formats write, from its file in ``scripts``, with values in its places.
+    """Returns the code of a file in ``scripts``, with values in place of its placeholders.
 
-    ``steps.js`` defines ``stepFaults``, which keeps what the response to a step of a sequence gives for
-    later ones, and returns what it does not show; its data is the JSON form of a ``SequenceStep``.
+    ``steps.js`` defines ``stepFaults``, which stores the values in the response to a step for later
+    steps, and returns the assertions that fail; it takes the JSON form of a ``SequenceStep``.
     ``steps.py-tpl`` defines ``step_faults``, the same in Python; it needs ``json``, ``unquote`` and
-    ``urlsplit``, and has no single quote, as a command line of sh holds it in these.
+    ``urlsplit``, and has no single quote, since a shell script has it in single quotes.
 
     Args:
         name: The file; Python ends in ``.py-tpl`` there, as it is not a module of this package.
-        values: The value for each place ``__NAME__``; without any, the code is written as it is.
+        values: The value of each placeholder ``__NAME__``; without any, the code is unchanged.
     """
     code = _code(name)
     return _PLACE.sub(lambda place: values[place[1].lower()], code) if values else code
 
 
 def indented(code: str) -> str:
-    """Returns code two columns further in; a text in it may have other ends of lines, which stay."""
+    """Returns code indented by two columns; line ends other than LF, as in texts, stay."""
     return "\n".join(f"  {text}" for text in code.split("\n"))
 
 
@@ -306,7 +306,7 @@ def _code(name: str) -> str:
 
 
 LISTING: Final = ".understudy.json"
-"""The file in a directory of ours that names the files which were written there."""
+"""The file in an output directory that lists the files which were written there."""
 
 
 @dataclass
@@ -314,7 +314,7 @@ class Omissions:
     """The cases that could not be written.
 
     Attributes:
-        reasons: Reason to number of cases.
+        reasons: The number of cases for each reason.
         ids: Ids of the cases, in order.
     """
 
@@ -323,12 +323,12 @@ class Omissions:
 
 
 def beside(out: Path | None) -> str:
-    """Returns the name of the directory for bodies beside an output, each of which has its own."""
+    """Returns the name of an output's own directory for bodies, which is beside it."""
     return "bodies" if out is None else f"{out.stem}.bodies"
 
 
 def prepare(form: ExportFormat, out: Path | None, *, is_forced: bool = False) -> None:
-    """Checks that an output can be written, and leaves everything as it was.
+    """Checks that an output can be written, without changing anything.
 
     Args:
         form: The format, which is a file or a directory.
@@ -420,7 +420,7 @@ def save(
 def _opened(
     form: ExportFormat, out: Path | None
 ) -> Iterator[tuple[BinaryIO | None, Path | None, list[str]]]:
-    """Gives the main file, the directory that names are relative to, and the list of those written.
+    """Yields the main file, the directory of further files, and a list for the names of these.
 
     The files of an earlier run are removed from a collection, and from the directory for bodies.
     """

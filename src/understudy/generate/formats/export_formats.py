@@ -1,4 +1,4 @@
-"""Every format by the name that ``--format`` calls it."""
+"""Lists the formats by their names for ``--format``."""
 
 from collections.abc import Mapping
 

@@ -1,7 +1,7 @@
 """HAR 1.2, for browsers' tools and proxies; responses are empty, because nothing was sent yet.
 
 HAR has no variables, so they are written as ``{{NAME}}``, which the tools that import a HAR know. A
-body that is not text is in base64, marked by ``_encoding``: HAR 1.2 allows such names of one's own.
+body that is not text is in base64, marked by ``_encoding``: HAR 1.2 allows custom names with ``_``.
 """
 
 from collections.abc import Iterable, Iterator

@@ -1,7 +1,7 @@
 """An ``.http`` file for the editors: VS Code's REST Client, JetBrains' HTTP Client, httpYac.
 
 The expected response is in a comment, because the editors have no common syntax for checks. A body
-that an editor would change (binary, line ends, braces that look like a variable) is in a file beside.
+that an editor would change (binary, line ends, braces like those of variables) is in another file.
 """
 
 import re
@@ -35,7 +35,7 @@ from understudy.generate.formats.export import (
 )
 
 OBTAINED = frozenset({CODE, CLIENT_TOKEN})
-"""Secrets that set-up requests obtain; a definition atop the file would hide what they keep."""
+"""Secrets that set-up requests obtain; a definition at the top of the file would hide these."""
 
 _SPECIAL = re.compile(r"\{\{|\}\}|\{%|^\s*(#|//|<|>|\?\?|@|!!|HTTP/)|\n", re.MULTILINE)
 
@@ -68,7 +68,7 @@ def write(cases: Iterable[Case], settings: ExportSettings) -> OutputPieces:
 
 
 def _step(step: SequenceStep, statuses: str) -> str:
-    """Returns the script that keeps what later steps need, and tests what the response shows."""
+    """Returns the script that stores the values for later steps, and tests the assertions."""
     shown = script(
         "http_step.js",
         step=javascript(step.as_json()),
@@ -79,7 +79,7 @@ def _step(step: SequenceStep, statuses: str) -> str:
 
 
 def _definition(name: str, settings: ExportSettings) -> Iterator[OutputPiece]:
-    """Yields the lines that give a variable its value, or that of the environment."""
+    """Yields the lines that define a variable, with its value or the environment's."""
     text = settings.variables[name]
     yield line(f"@{name} = {quoted(text) if text else '{{$processEnv ' + name + '}}'}")
     if name in SECRETS:
@@ -89,10 +89,10 @@ def _definition(name: str, settings: ExportSettings) -> Iterator[OutputPiece]:
 
 
 def quoted(text: str) -> str:
-    """Returns a text as the value of one line, in which only variables of cases are expanded.
+    """Returns a text as a value in one line, in which only variables of cases are expanded.
 
     Raises:
-        StartupError: An ``.http`` file has no way to write the text.
+        StartupError: An ``.http`` file has no syntax for the text.
     """
     if not is_writable(text):
         msg = f"An .http file cannot hold {text!r} as a value; choose another format."
@@ -101,7 +101,7 @@ def quoted(text: str) -> str:
 
 
 def is_writable(text: str) -> bool:
-    """Tells whether an editor takes a text as it is: one line, printable, without a template."""
+    """Tells whether an editor leaves a text unchanged: one line, printable, without a template."""
     return bool(text.strip()) and printable(text) == text and not is_template(text)
 
 

@@ -1,7 +1,7 @@
 """A Postman collection, v2.1, that judges each response; newman runs it.
 
 URLs are sent as they are (``disableUrlEncoding``). A body that is not text, or that Postman would
-read as a template, is in a file beside, which newman finds with ``--working-dir``. The environment
+read as a template, is in another file, which newman finds with ``--working-dir``. The environment
 file beside it has the variables.
 """
 
@@ -153,7 +153,7 @@ def _set_up_item(case: Case, set_up: SetUp, settings: ExportSettings) -> dict[st
 
 
 def _keeping(set_up: SetUp) -> list[str]:
-    # a variable of the environment comes before one of the collection, so both are set
+    # a variable of the environment hides one of the collection, so both are set
     return script(
         "postman_keep.js",
         name=set_up.member,
@@ -196,7 +196,7 @@ def _test(case: Case) -> list[str]:
 
 
 def _step(step: SequenceStep) -> list[str]:
-    """Returns the lines that keep what later steps need, and test what the response shows."""
+    """Returns the lines that store the values for later steps, and test the assertions."""
     name = javascript(f"{step.sequence}, step {step.number}: shown")
     shown = script("postman_step.js", step=javascript(step.as_json()), title=name)
     return [*script("steps.js").split("\n"), *shown.split("\n")]

@@ -1,6 +1,6 @@
 """A self-contained pytest module: it needs pytest and the standard library, not understudy.
 
-It uses ``http.client``, which sends a request as it is, where other clients encode, sort and join.
+It uses ``http.client``, since other clients change requests: they encode URLs and join headers.
 """
 
 from collections.abc import Iterable
@@ -61,7 +61,7 @@ def quoted(value: object) -> str:
 
 
 def _row(case: Case) -> tuple[Any, ...]:
-    """Returns a case as a literal: what it is and expects, its request, and its step if it has one."""
+    """Returns a case as a tuple: its title, expectation, set-up, request, and step if any."""
     set_up = None
     if case.set_up is not None:
         share = "shared" if case.set_up.is_shared else "own"
@@ -80,7 +80,7 @@ def _row(case: Case) -> tuple[Any, ...]:
 
 
 def _request(request: CaseRequest) -> tuple[Any, ...]:
-    """Returns a request as a literal, its body as runs of bytes in base64."""
+    """Returns a request as a tuple, its body as runs of bytes in base64."""
     body = None
     if request.body is not None:
         body = [(run.in_base64, run.times) for run in byte_runs(request.body)]
