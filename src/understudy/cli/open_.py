@@ -46,7 +46,8 @@ def open_(options: OpenOptions, _environment: Mapping[str, str]) -> None:
     if click.get_current_context().get_parameter_source("url") is default:
         url = f"{MOCK_URL.rpartition(':')[0]}:{started.port}"
         if not started.port or not is_running(url):
-            open_in_new(capsule, running.world, values_of(started))
+            world = running.world or capsule.world
+            run(Settings(**values_of(started)), prepare=_opening(capsule, world))
             return
         running = replace(running, url=url)
     for line in open_in_running(capsule, running):
@@ -105,21 +106,9 @@ def open_in_running(capsule: CapsuleFile, running: RunningMock) -> list[str]:
     return lines(opened, mock.url)
 
 
-def open_in_new(capsule: CapsuleFile, world: str | None, options: Mapping[str, Any]) -> None:
-    """Starts a mock with the state of a capsule, and runs it until it is stopped.
-
-    Args:
-        capsule: The capsule.
-        world: The world to open it in; None for the one with the capsule's name.
-        options: Settings of the mock.
-
-    Raises:
-        StartupError: The mock cannot be started, or refuses the capsule.
-    """
-    run(Settings(**options), prepare=_opening(capsule, world or capsule.world))
-
-
 def _opening(capsule: CapsuleFile, world: str) -> Preparation:
+    """Returns a function that opens a capsule in a world of a mock that has not begun to serve."""
+
     def prepare(site: ASGIApp, site_url: str) -> list[str]:
         async def call(path: str, **options: Any) -> Any:
             request = httpx.Request("POST", f"{site_url}{path}", **options)

@@ -151,11 +151,7 @@ def end(console: Console, ending: Ending, following: str = "") -> ExitCode:
 
 
 def first_reason(*reasons: tuple[ExitCode, int, str]) -> Ending:
-    """Returns the code of the first reason whose number is not 0.
-
-    Args:
-        reasons: Exit codes, each with a number and the noun that the number counts.
-    """
+    """Returns the code of the first reason (code, number, counted noun) whose number is not 0."""
     given = (Ending(code, counted(number, noun)) for code, number, noun in reasons if number)
     return next(given, Ending(ExitCode.DONE))
 

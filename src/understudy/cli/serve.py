@@ -15,7 +15,6 @@ import textwrap
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
-from datetime import datetime
 from itertools import accumulate, islice
 from pathlib import Path
 from socket import socket
@@ -296,10 +295,7 @@ def log_lines(log: Log, write: Write, *, is_terminal: bool) -> RequestListener |
 
 
 def _is_own(context: RequestContext) -> bool:
-    """Tells whether the console, another page of the mock or a command sent a request.
-
-    The log leaves these out, as it is about the user's clients.
-    """
+    """Tells whether a page of the mock or a command sent a request, which the log leaves out."""
     if context.is_part_of_page:
         return True
     if not context.path.startswith(PRIVATE_PATHS):
@@ -317,10 +313,6 @@ def _target(context: RequestContext) -> str:
 def _id(context: RequestContext) -> str:
     """Returns the id for ``understudy explain``; calls of the admin API have none."""
     return f"#{context.number}" if context.number else "-"
-
-
-def _clock(instant: datetime) -> str:
-    return instant.strftime("%H:%M:%S")
 
 
 def _who(context: RequestContext) -> str:
@@ -348,7 +340,7 @@ def _remarks(context: RequestContext, printed: set[tuple[str, str]]) -> list[str
 def _coloured(context: RequestContext, remarks: Sequence[str]) -> str:
     status = click.style(context.status, fg=COLOURS.get(context.status // 100), bold=True)
     faint = click.style(f"{context.seconds * 1000:.1f} ms  {_who(context)}", dim=True)
-    start = click.style(f"{_clock(context.started)}  {_id(context):>4}", dim=True)
+    start = click.style(f"{context.started:%H:%M:%S}  {_id(context):>4}", dim=True)
     line = f"{start}  {status}  {context.method:<6} {_target(context)}  {faint}"
     return "\n".join([line, *(click.style(f"{INDENT}{remark}", fg="yellow") for remark in remarks)])
 

@@ -34,9 +34,7 @@ def ready_file(path: Path | None) -> Callable[[Mapping[str, str]], None]:
     """Returns a function that writes the ready file: one line of JSON with a server's addresses.
 
     The file appears complete, and an earlier one is deleted first, so that a program can wait for it.
-
-    Args:
-        path: The file; None to write nothing.
+    Without a path the function does nothing.
 
     Raises:
         StartupError: The file cannot be written.

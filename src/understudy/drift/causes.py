@@ -43,8 +43,6 @@ from understudy.verify.reports import KNOWN_CAUSES
 # with its sentence that says so. Open questions that a client notices are not here: for them
 # ``rules.yaml`` has an assumption, which says what understudy chose.
 
-Applies = Callable[[Difference], bool]
-
 
 @dataclass(frozen=True, slots=True)
 class Silence:
@@ -58,7 +56,7 @@ class Silence:
 
     id: str
     statement: str
-    applies: Applies
+    applies: Callable[[Difference], bool]
 
 
 def _is_refused(difference: Difference) -> bool:
@@ -148,7 +146,7 @@ BROKEN_TWICE: Final = "broken in two of three runs"
 
 
 def unpaired(
-    judgements: Judgements, named: Container[str], rows: Iterable[Compared] = ()
+    judgements: Judgements, named: Container[str], rows: Iterable[Compared]
 ) -> Iterator[tuple[Rule, Difference]]:
     """Yields the rules that the deployment broke in at least one run and the other one in none.
 

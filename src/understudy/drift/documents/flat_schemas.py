@@ -144,10 +144,7 @@ Parts = tuple[Node, ...]
 
 
 class Alternatives:
-    """Splits the schemas of one document into alternatives.
-
-    Each schema is split once: nested alternatives multiply, so a few schemas could take millions of
-    steps.
+    """Splits the schemas of one document into alternatives, each schema once, as these multiply.
 
     Args:
         document: The document in JSON Schema draft 7, from ``in_one_dialect``.

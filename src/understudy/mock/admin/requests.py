@@ -285,7 +285,7 @@ async def list_requests(  # noqa: PLR0913 - one for each parameter of the query
         start = instant_of(since, "since")
         matching = [context for context in matching if context.started >= start]
     newest = matching[::-1][:limit]
-    return await asyncio.to_thread(_listed, newest, {"meta": {"total": len(matching)}})
+    return await asyncio.to_thread(_listed, newest, meta={"total": len(matching)})
 
 
 async def count_requests(admin: AdminContext, call: Call, *, body: Pattern) -> HandlerResponse:
@@ -423,12 +423,7 @@ async def get_har(call: Call) -> HandlerResponse:
     return await asyncio.to_thread(lambda: _written(archive(contexts)))
 
 
-NO_MEMBERS: Final[Mapping[str, Any]] = {}
-
-
-def _listed(
-    contexts: Sequence[RequestContext], more: Mapping[str, Any] = NO_MEMBERS
-) -> HandlerResponse:
+def _listed(contexts: Sequence[RequestContext], **more: Any) -> HandlerResponse:
     """Returns a response with journal entries. Masking and encoding a full journal takes long."""
     return _written({"requests": [logged(context) for context in contexts], **more})
 
