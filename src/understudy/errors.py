@@ -204,9 +204,8 @@ class StoreUnavailable(Problem):
 
     status = 503
 
-    def __init__(self, message: str, *, seconds: int = 1) -> None:
-        after = (("retry-after", str(seconds)),)
-        super().__init__(message, code="store_unavailable", headers=after)
+    def __init__(self, message: str) -> None:
+        super().__init__(message, code="store_unavailable", headers=(("retry-after", "1"),))
 
 
 class ShuttingDown(Problem):

@@ -2,6 +2,7 @@
 
 import asyncio
 from contextlib import suppress
+from functools import partial
 from random import Random  # noqa: TID251 - seeded by how often the stub has answered
 
 import orjson
@@ -32,6 +33,7 @@ from understudy.mock.server.response_sending import (
     commit_first,
     delay,
     encode,
+    has_left,
     send_planned,
     send_wire,
 )
@@ -71,15 +73,11 @@ async def answer_early(context: RequestContext, scope: Scope, receive: Receive, 
     context.principal, context.deferred = None, None
     if fault is None:
         return False
-    made = answer(context, endpoint, fault, _own_of_document)
+    # the mock's own handler needs an authenticated and valid request: the document responds instead
+    made = answer(context, endpoint, fault, partial(demanded_response, status=None))
     assert isinstance(made, HandlerResponse)
     await send_wire(_with_delay(context, scope, receive, send), encode(made))
     return True
-
-
-def _own_of_document(context: RequestContext, endpoint: Endpoint) -> HandlerResponse:
-    """Returns the document's response, as an unauthenticated and unvalidated request gets no other."""
-    return demanded_response(context, endpoint, None)
 
 
 def _with_delay(context: RequestContext, scope: Scope, receive: Receive, send: Send) -> Send:
@@ -278,8 +276,6 @@ async def _deliver(
 async def _hang_up(scope: Scope, receive: Receive, *, at_once: bool) -> None:
     """Closes the connection, and waits until it is closed; does nothing under another HTTP server."""
     abort = scope.get(ABORT)
-    if abort is None:
-        return
-    abort(at_once=at_once)
-    while (await receive())["type"] != "http.disconnect":
-        pass
+    if abort is not None:
+        abort(at_once=at_once)
+        await has_left(receive)

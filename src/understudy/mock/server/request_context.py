@@ -409,11 +409,9 @@ class RequestContext:
     @property
     def exercised(self) -> Exercised | None:
         """The operation, status and kind of client; None without an operation."""
-        endpoint, principal = self.endpoint, self.principal
-        if endpoint is None:
+        if self.endpoint is None:
             return None
-        identity = principal.kind if principal else "anonymous"
-        return Exercised(endpoint.operation.operation_id, self.status, identity)
+        return Exercised(self.endpoint.operation.operation_id, self.status, self.identity)
 
 
 def _addressed(head: RequestHead, peer: Peer, prefix: str, addresses: Addresses) -> Addresses:

@@ -9,6 +9,7 @@ import asyncio
 import logging
 import re
 from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
+from contextlib import suppress
 from typing import Any, Final, Protocol
 
 from starlette.exceptions import HTTPException
@@ -156,15 +157,8 @@ async def delay(scope: Scope, receive: Receive, seconds: float) -> None:
 
 async def wait(receive: Receive, seconds: float) -> None:
     """Waits for some seconds, or until the client disconnects."""
-    waiting = [
-        asyncio.ensure_future(asyncio.sleep(seconds)),
-        asyncio.ensure_future(has_left(receive)),
-    ]
-    try:
-        await asyncio.wait(waiting, return_when=asyncio.FIRST_COMPLETED)
-    finally:
-        for future in waiting:
-            future.cancel()
+    with suppress(TimeoutError):
+        await asyncio.wait_for(has_left(receive), seconds)
 
 
 async def commit_first(scope: Scope, body: bytes) -> None:
