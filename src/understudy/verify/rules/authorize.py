@@ -114,7 +114,7 @@ def registered_client_is_known(exchange: Exchange, history: History) -> CheckRes
 
 
 @check("authorize-error-page", on=[AUTHORIZE], when=[cannot_be_trusted])
-def untrusted_address_gets_nothing(exchange: Exchange, _history: History) -> CheckResult:
+def untrusted_address_gets_no_redirect(exchange: Exchange, _history: History) -> CheckResult:
     """The browser is never sent to an address that cannot be trusted (RFC 6749, 4.1.2.1)."""
     uri = exchange.request.query.get("redirect_uri", "")
     is_sent = bool(uri) and exchange.response.header("location").startswith(uri)
@@ -466,7 +466,7 @@ def error_code_is_registered(exchange: Exchange, _history: History) -> CheckResu
 
 
 @check("authorize-error-form", when=_WITH_ERROR)
-def error_stands_where_the_response_would(exchange: Exchange, history: History) -> CheckResult:
+def error_is_in_right_part(exchange: Exchange, history: History) -> CheckResult:
     """An error is in the query for ``code``, and in the fragment for ``token``."""
     pairs = request_of(exchange, history).request.pairs
     types = [text for name, text in pairs if name == "response_type"]

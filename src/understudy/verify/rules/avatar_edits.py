@@ -186,7 +186,7 @@ def updates_of_avatar(client: ProbeClient) -> Parts:
     "rating-values",
     needs=("owner", "writes", "uploads"),
 )
-def text_alternatives_that_bite(client: ProbeClient) -> Parts:
+def unusual_text_alternatives(client: ProbeClient) -> Parts:
     """Sets text alternatives that servers often alter, and a valid one beside an unknown rating."""
     path = f"/me/avatars/{an_avatar(client)}"
     for text in (BITING[0], f"{BITING[1]} {BITING[2]}"):
@@ -287,7 +287,7 @@ def deleted_avatar_cannot_be_changed(exchange: Exchange, history: History) -> Ch
     on=[LIST_AVATARS],
     when=[shows_selection, something_was_deleted, selected_avatar_was_deleted],
 )
-def nothing_takes_its_place(exchange: Exchange, history: History) -> CheckResult:
+def no_other_avatar_is_selected(exchange: Exchange, history: History) -> CheckResult:
     """After the selected avatar was deleted, no other avatar is selected in its place."""
     before, deleted = (
         list_with_deleted_selected(exchange, history),

@@ -242,7 +242,7 @@ def lookup_of_unknown_with_invalid_token(client: ProbeClient) -> None:
 
 
 @probe("bearer-header", "me-needs-oauth-token", "error-shape", needs=("owner",))
-def tokens_elsewhere(client: ProbeClient) -> Parts:
+def tokens_in_wrong_places(client: ProbeClient) -> Parts:
     """Sends a valid token in places and schemes in which the API must not accept it."""
     token = client.token("owner") or ""
     yield client.get("/me/profile", headers={"authorization": f"Token {token}"})

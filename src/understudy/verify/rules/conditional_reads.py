@@ -37,7 +37,7 @@ names_a_tag = tells(
     CONDITIONAL,
     when=[is_get, names_a_tag, found(same_request_before, "the client has read the same before")],
 )
-def only_what_the_client_has_is_left_out(exchange: Exchange, history: History) -> CheckResult:
+def not_modified_is_for_current_content(exchange: Exchange, history: History) -> CheckResult:
     """304 is sent only to a client that has the current response, not another's or an old one."""
     before = proven(same_request_before(exchange, history))
     is_held = any(
@@ -70,7 +70,7 @@ def only_what_the_client_has_is_left_out(exchange: Exchange, history: History) -
         )
     ],
 )
-def nobody_has_what_is_made_up(exchange: Exchange, _history: History) -> CheckResult:
+def made_up_tag_gets_content(exchange: Exchange, _history: History) -> CheckResult:
     """A request with a made-up tag gets the content, not 304; of operations and of pictures."""
     is_right = exchange.status != NOT_MODIFIED
     return expect(is_right, "the content, as its tag is made up", "status 304")
@@ -83,7 +83,7 @@ has_tag = tells(
 
 
 @check(CONDITIONAL, when=[is_get, has_tag])
-def one_tag_is_of_one_content(exchange: Exchange, history: History) -> CheckResult:
+def tag_identifies_one_content(exchange: Exchange, history: History) -> CheckResult:
     """Responses for one URL with the same tag have the same content (RFC 9110, 8.8.1)."""
     tag, url = exchange.response.header("etag"), exchange.request.url
     other = next(

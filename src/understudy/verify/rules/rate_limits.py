@@ -204,7 +204,7 @@ def refused_update_changes_nothing(exchange: Exchange, history: History) -> Chec
 
 
 @check("avatar-operations-uncounted", on=AVATARS, when=[is_too_many], is_of_limits=True)
-def avatars_are_never_too_many(exchange: Exchange, _history: History) -> CheckResult:
+def avatars_are_never_limited(exchange: Exchange, _history: History) -> CheckResult:
     """The avatar API never gets 429, as it has no hourly limit."""
     return expect(condition=False, expected="no limit", actual=f"status {exchange.status}")
 

@@ -123,19 +123,19 @@ def _expect_invalid_scope(exchange: Exchange) -> CheckResult:
 
 
 @check("scope-indexed-array", on=[AUTHORIZE], when=[*_SOUND, has_plain_indexes])
-def array_is_taken(exchange: Exchange, history: History) -> CheckResult:
+def array_is_accepted(exchange: Exchange, history: History) -> CheckResult:
     """Scopes are accepted as an indexed array."""
     return _expect_accepted(exchange, history, "scopes as an array")
 
 
 @check("scope-any-index", on=[AUTHORIZE], when=[*_SOUND, has_odd_indexes])
-def odd_indexes_are_taken(exchange: Exchange, history: History) -> CheckResult:
+def odd_indexes_are_accepted(exchange: Exchange, history: History) -> CheckResult:
     """The indexes may start anywhere and leave gaps."""
     return _expect_accepted(exchange, history, "indexes may start anywhere")
 
 
 @check("scope-space-joined", on=[AUTHORIZE], when=[*_SOUND, has_joined_scopes])
-def joined_scopes_are_taken(exchange: Exchange, history: History) -> CheckResult:
+def joined_scopes_are_accepted(exchange: Exchange, history: History) -> CheckResult:
     """Scopes are accepted as one parameter, separated by spaces (RFC 6749, 3.3)."""
     return _expect_accepted(exchange, history, "one scope parameter will do")
 

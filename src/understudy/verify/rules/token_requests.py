@@ -181,7 +181,7 @@ def empty_grant_type_counts_as_missing(exchange: Exchange, _history: History) ->
 
 
 @check("token-grant-type", on=[TOKEN], when=[*_PROVEN, has_known_grant_type])
-def known_grant_type_is_taken(exchange: Exchange, _history: History) -> CheckResult:
+def known_grant_type_is_supported(exchange: Exchange, _history: History) -> CheckResult:
     """The grant types ``authorization_code`` and ``password`` are supported."""
     error = exchange.json_object.get("error")
     return expect(error != "unsupported_grant_type", "a known grant type", error)

@@ -32,15 +32,15 @@ OK = 200
 PUBLIC = frozenset({"none"})
 
 
-def twin(exchange: Exchange, history: History, kinds: frozenset[str]) -> Exchange | None:
+def lookup_by(exchange: Exchange, history: History, kinds: frozenset[str]) -> Exchange | None:
     """Returns an earlier lookup of the identifier by these kinds of clients, if still current."""
     if exchange.operation != LOOKUP:
         return None
     for before in history.near(LOOKUP):
         if not history.still(before):
             return None
-        is_twin = before.value == exchange.value and before.identity.kind in kinds
-        if is_twin and before.identity != exchange.identity and profile_in(before):
+        is_wanted = before.value == exchange.value and before.identity.kind in kinds
+        if is_wanted and before.identity != exchange.identity and profile_in(before):
             return before
     return None
 
@@ -50,12 +50,12 @@ def other_side(exchange: Exchange, history: History) -> Exchange | None:
     kind = exchange.identity.kind
     if kind not in {*PUBLIC, *TOKENS}:
         return None
-    return twin(exchange, history, PUBLIC if kind in TOKENS else TOKENS)
+    return lookup_by(exchange, history, PUBLIC if kind in TOKENS else TOKENS)
 
 
 was_seen_with_token = tells(
     "the profile was looked up with another token, and nothing changed since",
-    lambda it, history: twin(it, history, TOKENS) is not None,
+    lambda it, history: lookup_by(it, history, TOKENS) is not None,
 )
 
 
@@ -67,11 +67,11 @@ was_seen_from_other_side = found(
 def has_more_than_four_accounts(exchange: Exchange, history: History) -> bool:
     """Tells whether the profile is known to have more than four verified accounts."""
     shown = len(_accounts(exchange))
-    with_token = twin(exchange, history, TOKENS)
+    with_token = lookup_by(exchange, history, TOKENS)
     return shown > AT_MOST or len(_accounts(with_token)) > AT_MOST
 
 
-def counts_hidden_accounts(exchange: Exchange, history: History) -> bool:
+def number_needs_checking(exchange: Exchange, history: History) -> bool:
     """Tells whether hidden accounts are listed, or two responses or list and number disagree."""
     profile = profile_in(exchange)
     number, listed = profile.get("number_verified_accounts"), profile.get("verified_accounts")
@@ -174,7 +174,7 @@ def token_shows_number_of_accounts(exchange: Exchange, _history: History) -> Che
 )
 def every_token_shows_the_same_fields(exchange: Exchange, history: History) -> CheckResult:
     """Every token shows the same fields of a profile."""
-    before = proven(twin(exchange, history, TOKENS))
+    before = proven(lookup_by(exchange, history, TOKENS))
     differing = _names(profile_in(exchange)) ^ _names(profile_in(before))
     return expect(not differing, "the same fields with any token", differing, before)
 
@@ -212,7 +212,7 @@ def public_sees_four_accounts(exchange: Exchange, history: History) -> CheckResu
         shown <= AT_MOST,
         "four at most",
         f"{shown} accounts",
-        twin(exchange, history, TOKENS),
+        lookup_by(exchange, history, TOKENS),
     )
 
 
@@ -229,7 +229,7 @@ def token_sees_more_than_four_accounts(exchange: Exchange, _history: History) ->
     return expect(not is_cut, "more than four with a token", f"{AT_MOST} of {number}")
 
 
-@check("number-verified-accounts-counts-hidden", on=PROFILES, when=[counts_hidden_accounts])
+@check("number-verified-accounts-counts-hidden", on=PROFILES, when=[number_needs_checking])
 def number_counts_all_accounts(exchange: Exchange, history: History) -> CheckResult:
     """The number includes hidden accounts, and is the same for everybody.
 
@@ -240,7 +240,9 @@ def number_counts_all_accounts(exchange: Exchange, history: History) -> CheckRes
     actual = f"{number} of {len(listed)} listed, {elsewhere} to another"
     is_enough = number == len(listed) if _lists_hidden(listed) else number >= len(listed)
     is_right = is_enough and elsewhere == number
-    return expect(is_right, "one number that counts all", actual, twin(exchange, history, TOKENS))
+    return expect(
+        is_right, "one number that counts all", actual, lookup_by(exchange, history, TOKENS)
+    )
 
 
 @check("hidden-accounts-left-out", on=PROFILES, when=[holds_profile, is_of_somebody_else])
@@ -296,7 +298,7 @@ def _lists_hidden(accounts: list[Any]) -> bool:
 def _number_elsewhere(exchange: Exchange, history: History) -> Any:
     """Returns the number of accounts in another token's response, or else in this one."""
     number = profile_in(exchange).get("number_verified_accounts")
-    before = twin(exchange, history, TOKENS)
+    before = lookup_by(exchange, history, TOKENS)
     return profile_in(before).get("number_verified_accounts", number) if before else number
 
 
