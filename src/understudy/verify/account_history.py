@@ -87,6 +87,19 @@ SOUND: Final = (*TEXTS, is_not_refused_for_length)
 """Conditions under which an update must succeed."""
 
 
+TEST_ACCOUNTS: Final = frozenset({"own", "other"})
+
+
+def account_of(exchange: Exchange, history: History) -> str | None:
+    """Returns the test account that a profile belongs to; None for others."""
+    if exchange.operation != LOOKUP:
+        account = exchange.identity.account
+        return account if account in TEST_ACCOUNTS else None
+    if history.is_own(exchange.value):
+        return "own"
+    return "other" if history.is_others(exchange.value) else None
+
+
 def last_update(exchange: Exchange, history: History) -> Exchange | None:
     """Returns the newest update of the profile's account, if its token was allowed to update."""
     account = exchange.identity.account

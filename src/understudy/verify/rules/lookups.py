@@ -11,7 +11,7 @@ from understudy.interface.operations import (
     PROFILES,
     QR_CODE,
 )
-from understudy.verify.account_history import own_hashes
+from understudy.verify.account_history import account_of, own_hashes
 from understudy.verify.causes import read_by_other
 from understudy.verify.checks import (
     CheckResult,
@@ -77,17 +77,8 @@ sends_no_invalid_credentials = tells(
 )
 
 
-def _account_of(exchange: Exchange, history: History) -> str | None:
-    """Returns the test account that a profile must belong to; None if that is not known."""
-    if exchange.operation != LOOKUP:
-        return exchange.identity.account
-    if history.is_own(exchange.value):
-        return "own"
-    return "other" if history.is_others(exchange.value) else None
-
-
 def _hashes_of(exchange: Exchange, history: History) -> tuple[str, ...]:
-    return history.hashes_of(_account_of(exchange, history))
+    return history.hashes_of(account_of(exchange, history))
 
 
 hashes_are_known = tells(

@@ -23,6 +23,8 @@ from understudy.interface.operations import (
 from understudy.interface.scopes import MANAGE_PROFILE
 from understudy.verify.account_history import (
     MEMBERS,
+    TEST_ACCOUNTS,
+    account_of,
     address_of,
     assigned_hash,
     ids_in,
@@ -55,23 +57,12 @@ from understudy.verify.probing import Parts, probe
 from understudy.verify.shapes import EDITABLE
 from understudy.verify.value_texts import Pairs, as_json, as_pairs, differing_pairs
 
-TEST_ACCOUNTS: Final = frozenset({"own", "other"})
 MAY_DIFFER: Final = frozenset({"avatar_url", "header_image", "last_profile_edit"})
 """Members that may differ between two responses: URLs may be signed for each of them."""
 
 OF_AVATARS: Final = frozenset({"avatar_alt_text"})
 AVATAR_WRITES: Final = (UPLOAD_AVATAR, *AVATAR_CHANGES)
 OWN: Final = frozenset({OWN_PROFILE, UPDATE_PROFILE})
-
-
-def account_of(exchange: Exchange, history: History) -> str | None:
-    """Returns the test account that a profile belongs to; None for others."""
-    if exchange.operation != LOOKUP:
-        account = exchange.identity.account
-        return account if account in TEST_ACCOUNTS else None
-    if history.is_own(exchange.value):
-        return "own"
-    return "other" if history.is_others(exchange.value) else None
 
 
 def view_before(exchange: Exchange, history: History) -> Exchange | None:
