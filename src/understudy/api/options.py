@@ -16,7 +16,6 @@ from understudy.verify.target import PUBLISHED, Mode, Target, load_target, targe
 ADMIN_TOKEN = "UNDERSTUDY_ADMIN_TOKEN"
 """The environment variable with the admin token, for all commands that call the admin API."""
 
-
 _OF_PROFILE = frozenset({"document", "overlays", "vocabulary", "facts", "state_model"})
 """The settings of a profile that apply to a run; the others apply to the mock."""
 

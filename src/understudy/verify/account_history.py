@@ -60,7 +60,6 @@ profile_was_read = tells(
     lambda it, history: history.profile_before(it) is not None,
 )
 
-
 ABLE: Final = (may_manage, is_of_test_accounts, has_object)
 """Conditions of an update that the token allows."""
 
@@ -78,7 +77,6 @@ is_not_refused_for_length = tells(
     "the update has no long text, or was not refused",
     lambda it, history: not it.response.is_refusal or not has_long_text(it, history),
 )
-
 
 TEXTS: Final = (*ABLE, names_editable_only, has_texts_only, document_allows)
 """Conditions under which an update must succeed, if no text is too long."""
@@ -163,7 +161,6 @@ def profile_before_update(exchange: Exchange, history: History) -> Exchange | No
 profile_before_update_was_seen = found(
     profile_before_update, "the account's profile was seen before its last update"
 )
-
 
 BEFORE_AND_AFTER: Final = (holds_profile, profile_before_update_was_seen)
 """Conditions for comparing a profile with the one before the last update."""

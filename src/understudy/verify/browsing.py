@@ -223,7 +223,7 @@ STATE = "Af0/ &=%?ü=="
 
 
 def recased_id(app: TargetApplication) -> str:
-    """Returns an application's ID in other case, or a made-up one where it has no letters."""
+    """Returns an application's client ID in swapped case; a made-up one if it has no letters."""
     client_id = app.client_id or ""
     recased = client_id.swapcase()
     return recased if recased != client_id else f"{MADE_UP}-client"

@@ -413,7 +413,6 @@ TOKENS = frozenset({"oauth", "api_key"})
 UNSURE = frozenset({"invalid", "unknown"})
 """Kinds of credentials that a deployment may refuse for any request."""
 
-
 succeeded = tells("the request succeeded", lambda it, _: it.response.is_success)
 was_refused = tells("the request was refused with 4XX", lambda it, _: it.response.is_refusal)
 document_allows = tells(

@@ -137,7 +137,6 @@ UNJUDGED: Final[Mapping[str, str]] = {
     "token-constant-time": "over a network the differences are smaller than its noise",
 }
 
-
 SHOWN = 5
 """Exchanges that a report names for each rule."""
 

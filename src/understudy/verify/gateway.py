@@ -494,10 +494,6 @@ class Gateway:
             self.budget.forget_later_than(self.time.now())
         return lines
 
-    def left(self, token: str | None) -> int:
-        """Returns the number of counted requests that a credential has left in the hour."""
-        return self.budget.left(token)
-
     def _expect_undoable(self, request: Request, place: Place, writer: Identity | None) -> None:
         """Checks that a request leaves enough of the run's requests for undoing.
 

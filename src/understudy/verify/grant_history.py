@@ -30,7 +30,7 @@ def applications(history: History) -> dict[str, TargetApplication]:
 
 
 def is_no_client(client_id: str, history: History) -> bool:
-    """Returns whether no application has an ID: a made-up one, or one that is known in other case."""
+    """Returns whether a client ID is unknown: made up, or that of a known client in other case."""
     known = applications(history)
     is_recased = client_id not in known and client_id.lower() in map(str.lower, known)
     return is_recased or history.is_made_up(client_id)
@@ -94,7 +94,6 @@ def shown_response(exchange: Exchange) -> str:
 
 
 client_is_known = found(named_client, "the client is an application that the target names")
-
 
 client_and_redirect_match = found(
     application_of, "client and redirect URI are those of one application"
@@ -225,7 +224,6 @@ def is_clean(exchange: Exchange, _history: History) -> bool:
 
 code_is_known = found(redirect_of, "the code was seen on a redirect")
 
-
 code_is_unspent = unless(redemptions, "the code was not redeemed before")
 code_is_spent = tells(
     "the code was redeemed before", lambda it, history: bool(redemptions(it, history))
@@ -266,7 +264,6 @@ def has_neither_challenge_nor_verifier(exchange: Exchange, history: History) -> 
 
 FITTING: Final = (is_code_grant, is_clean, code_is_known, code_is_clients, redirect_is_repeated)
 """Conditions of a form in which client, redirect URI and grant fit, so that the code decides."""
-
 
 fits = tells(
     "client, redirect URI and grant fit, so that only the code decides",

@@ -47,7 +47,6 @@ NEAR = 60
 REDIRECTS = frozenset({301, 302, 303, 307, 308})
 WRITES = frozenset({"POST", "PATCH", "PUT", "DELETE"})
 
-
 _BEFORE_ALL: Final = datetime.min.replace(tzinfo=UTC)
 
 

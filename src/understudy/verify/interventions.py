@@ -76,7 +76,7 @@ def _place(finding: Finding) -> Place:
     return finding.rule.id, finding.exchange.number
 
 
-class _Fault(NamedTuple):
+class _InvalidMember(NamedTuple):
     """A member that a response lacks, or has with a value that the schema does not allow.
 
     Attributes:
@@ -91,7 +91,7 @@ class _Fault(NamedTuple):
 
     @property
     def kind(self) -> object:
-        """A key that is equal for the same fault in several items and responses."""
+        """A key that is equal for the same member of several items and responses."""
         return self.name, self.is_missing, [it for it in self.holder if isinstance(it, str)][-1:]
 
 
@@ -181,9 +181,9 @@ class _Trial:
         kind = exchange.response.media_type
         if self._media_type(exchange) != kind:
             yield lambda it: self._retyped(it) if self._is_alike(it, exchange, kind) else it
-        fault = next(self._faults(exchange), None)
-        if fault is not None:
-            yield lambda it: self._mended(it, fault)
+        invalid = next(self._invalid_members(exchange), None)
+        if invalid is not None:
+            yield lambda it: self._mended(it, invalid)
         for step in lead.steps[:-1][-MOST_COMPARED:]:
             if step.json_object and exchange.json_object:
                 yield _as_in(exchange, step)
@@ -211,7 +211,7 @@ class _Trial:
             exchange = _with(exchange, body=like.response.body)
         return _with(exchange, headers=(("content-type", kind),))
 
-    def _faults(self, exchange: Exchange) -> Iterator[_Fault]:
+    def _invalid_members(self, exchange: Exchange) -> Iterator[_InvalidMember]:
         """Yields the members that a response lacks, or has with values that its schema forbids."""
         operation = self.evaluator.routes.operation(exchange.operation)
         validator = self.evaluator.documents.get(exchange.site)
@@ -222,16 +222,16 @@ class _Trial:
             if missing := _MISSING.fullmatch(error.message):
                 path.append(missing[1])
             if path and isinstance(path[-1], str):
-                yield _Fault(tuple(path[:-1]), path[-1], is_missing=bool(missing))
+                yield _InvalidMember(tuple(path[:-1]), path[-1], is_missing=bool(missing))
 
-    def _mended(self, exchange: Exchange, fault: _Fault) -> Exchange:
-        """Returns an exchange with faulty members replaced by the request's or similar objects'."""
-        faults = [it for it in self._faults(exchange) if it.kind == fault.kind]
-        if not faults:
+    def _mended(self, exchange: Exchange, invalid: _InvalidMember) -> Exchange:
+        """Returns an exchange with such members replaced by the request's or similar objects'."""
+        members = [it for it in self._invalid_members(exchange) if it.kind == invalid.kind]
+        if not members:
             return exchange
         body = orjson.loads(exchange.response.body)
         sent = exchange.request.json if isinstance(exchange.request.json, dict) else {}
-        for member in faults:
+        for member in members:
             holder = reduce(getitem, member.holder, body)
             like = self._most_alike(holder, member.name)
             holder[member.name] = {**holder, **like, **sent}.get(member.name)

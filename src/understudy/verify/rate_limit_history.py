@@ -14,7 +14,6 @@ UNAUTHORIZED: Final = 401
 DIGITS: Final = 12
 """More digits than a count or a time in seconds has."""
 
-
 ROUNDING: Final = timedelta(seconds=1)
 """The most that two roundings of one moment are apart."""
 
@@ -142,7 +141,6 @@ is_by_token = tells(
     lambda it, _: not by_address(it) and it.identity.kind in {"oauth", "api_key"},
 )
 is_too_many = tells("the status is 429", lambda it, _: it.status == TOO_MANY)
-
 
 was_counted_before = found(previous, "the same client was counted before in the same hour")
 

@@ -193,7 +193,6 @@ KNOWN_CAUSES: Final = (
 )
 """The causes that explain findings of other rules, too."""
 
-
 _GRAVEST_FIRST: Final[Sequence[Severity]] = ("critical", "major", "moderate", "minor")
 
 

@@ -301,8 +301,8 @@ def start(deployment: Deployment, options: RunOptions) -> Run:
             run.announce(Found(finding))
         most = deployment.allowance.requests
         allowed = None if most is None else most - gateway.sent
-        settled, rules = evaluator.settled, len(evaluator.rules)
-        run.announce(Exchanged(exchange, settled, rules, gateway.left(None), allowed))
+        settled, rules, left = evaluator.settled, len(evaluator.rules), gateway.budget.left(None)
+        run.announce(Exchanged(exchange, settled, rules, left, allowed))
 
     gateway.listeners.append(evaluate)
     return run

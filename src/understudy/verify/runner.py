@@ -52,7 +52,6 @@ _GRANTING: Final = frozenset({"tokens", "auth_url", "app"})
 
 _TITLE = re.compile(r"<title[^>]*>([^<]{1,60})", re.IGNORECASE)
 
-
 SIGNING_IN: Final = 3
 """Requests that trying a password at the sign-in page takes: the page, its form, and where it leads."""
 
@@ -229,7 +228,6 @@ TRIALS: Final = (
     _refused_passwords,
 )
 """The functions that try one kind of value each, in order."""
-
 
 _OVER = object()  # sentinel: the generator of a probe has ended
 

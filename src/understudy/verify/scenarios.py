@@ -270,20 +270,19 @@ SCENARIOS: Final[Mapping[str, type[Machine]]] = {
 }
 
 
-def scenarios(examples: int, steps: int = 12) -> RunPhase:
-    """Returns the phase that runs every scenario.
+MOST_STEPS: Final = 12
+"""The most requests of a sequence."""
 
-    Args:
-        examples: Sequences of each scenario.
-        steps: The most requests of a sequence.
-    """
+
+def scenarios(examples: int) -> RunPhase:
+    """Returns the phase that runs every scenario, with this many sequences of each."""
 
     def phase(run: Run) -> None:
         for name in _permitted(run):
             with _noted(run, f"the scenario {name}"):
-                play(run, name, examples, steps)
+                play(run, name, examples)
         if run.state is not None:
-            run.state.play(run, examples, steps)
+            run.state.play(run, examples, MOST_STEPS)
 
     return phase
 
@@ -304,7 +303,7 @@ def _permitted(run: Run) -> list[str]:
     return able if run.has_interface else []
 
 
-def play(run: Run, name: str, examples: int, steps: int = 12) -> str:
+def play(run: Run, name: str, examples: int, steps: int = MOST_STEPS) -> str:
     """Runs a scenario.
 
     Returns:

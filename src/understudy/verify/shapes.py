@@ -93,7 +93,7 @@ def validator(*steps: str, document: str = "service.yaml") -> SchemaValidator:
     return _schemas(document).validator(node)
 
 
-def fault(value: Any, *steps: str, document: str = "service.yaml") -> str:
+def schema_error(value: Any, *steps: str, document: str = "service.yaml") -> str:
     """Returns the first validation error of a value; empty where it is valid."""
     if value is NO_JSON:
         return "not JSON"

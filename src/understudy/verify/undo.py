@@ -109,7 +109,6 @@ ACCOUNTS: Final = {"own": "own", "other": "other", GRANTEE: "own"}
 WRITERS: Final = {"own": "owner", "other": "other"}
 """The credential that restores each account."""
 
-
 Restore = Callable[[str, AccountBefore], list[str]]
 
 

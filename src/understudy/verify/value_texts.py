@@ -56,7 +56,6 @@ NEARLY: Final[Mapping[str, NearText]] = {
 }
 """The ways to make a near copy of a secret, which a server that compares carelessly accepts."""
 
-
 SHORTEST_SECRET: Final = 6
 """Characters of the shortest near copy of a secret; a shorter one may be a common word."""
 
@@ -90,7 +89,6 @@ def as_json(value: object) -> str:
 
 Pairs = dict[str, tuple[object, object]]
 """Two values of each member, by its name."""
-
 
 _OF_PICTURES: Final = frozenset({"avatar_url", "image_url", "header_image"})
 _QUERY: Final = re.compile(r"""\?[^\s)"']*""")

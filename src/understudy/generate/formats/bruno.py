@@ -53,7 +53,6 @@ _ENCODING = f"""script:pre-request {{
 }}
 """
 
-
 _MOST_OF_NAME = 100
 """Characters of a title in a file name: systems allow 255, some of them for the whole path."""
 

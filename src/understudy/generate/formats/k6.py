@@ -34,7 +34,6 @@ import encoding from 'k6/encoding';
 import { check } from 'k6';
 """
 
-
 _NO_WORLDS = """const world = {};
 
 function enterWorld() {}"""

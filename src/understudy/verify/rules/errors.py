@@ -74,7 +74,7 @@ from understudy.verify.rules.bearer import (
     token_is_invalid,
 )
 from understudy.verify.rules.lookups import is_private_profile
-from understudy.verify.shapes import fault
+from understudy.verify.shapes import schema_error
 from understudy.verify.switches import error_form, reading
 from understudy.verify.value_texts import as_json
 
@@ -261,7 +261,7 @@ def body_is_json(exchange: Exchange, _history: History) -> CheckResult:
 @check("error-members", on=RESOURCE, when=[is_error, is_json_object], is_shape=True)
 def error_has_its_members(exchange: Exchange, _history: History) -> CheckResult:
     """An error has a message, and a code that is a string."""
-    error = fault(exchange.body, "Error")
+    error = schema_error(exchange.body, "Error")
     return expect(not error, "error as a text, and code as one", error)
 
 

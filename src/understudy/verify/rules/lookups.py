@@ -38,7 +38,7 @@ from understudy.verify.pictures import DEFAULT_SIZE, fitting, picture_of
 from understudy.verify.probe_client import ProbeClient
 from understudy.verify.probing import Parts, probe
 from understudy.verify.rules.equivalent_requests import MADE_UP_TAG
-from understudy.verify.shapes import fault
+from understudy.verify.shapes import schema_error
 from understudy.verify.switches import by_success, experiment, reading, status_of
 from understudy.verify.target import email_hash, md5_of
 from understudy.verify.value_texts import as_pairs, differing_pairs
@@ -220,7 +220,7 @@ def status_is_stated(exchange: Exchange, _history: History) -> CheckResult:
 @check("profile-lookup-other-refusals", on=[LOOKUP], when=[was_refused, has_unstated_status])
 def other_refusal_has_error_body(exchange: Exchange, _history: History) -> CheckResult:
     """A refusal that the interface does not name is 400, 401 or 403, with an Error."""
-    error = fault(exchange.body, "Error") if exchange.body is not NO_JSON else "no JSON"
+    error = schema_error(exchange.body, "Error") if exchange.body is not NO_JSON else "no JSON"
     actual = f"status {exchange.status} {error}"
     return expect(exchange.status in ALSO and not error, "400, 401 or 403 with an Error", actual)
 

@@ -19,7 +19,7 @@ from understudy.verify.checks import (
 from understudy.verify.history import History, made_up_hash
 from understudy.verify.probe_client import ProbeClient
 from understudy.verify.probing import Parts, probe
-from understudy.verify.shapes import fault
+from understudy.verify.shapes import schema_error
 from understudy.verify.switches import error_form, reading
 from understudy.verify.value_texts import as_json
 
@@ -74,7 +74,7 @@ def own_addresses_are_associated(exchange: Exchange, history: History) -> CheckR
 @check("associated-response-members", on=[ASSOCIATED_EMAIL], when=[succeeded], is_shape=True)
 def response_has_boolean(exchange: Exchange, _history: History) -> CheckResult:
     """The response has a boolean named ``associated``."""
-    error = fault(exchange.body, "AssociatedResponse")
+    error = schema_error(exchange.body, "AssociatedResponse")
     return expect(not error, "a boolean named associated", error)
 
 

@@ -30,7 +30,7 @@ from understudy.verify.checks import (
 from understudy.verify.history import History, avatars_in, profile_in
 from understudy.verify.probe_client import ProbeClient
 from understudy.verify.probing import Parts, probe
-from understudy.verify.shapes import OPTIONAL, fault
+from understudy.verify.shapes import OPTIONAL, schema_error
 from understudy.verify.value_texts import as_json, in_parts
 
 SLACK: Final = timedelta(minutes=10)
@@ -98,7 +98,7 @@ def required_members_are_there(exchange: Exchange, _history: History) -> CheckRe
     """A profile has all twelve required members, each of its type."""
     lacking = [name for name in REQUIRED if name not in exchange.json_object]
     errors = {
-        name: fault(exchange.json_object[name], "Profile", "properties", name)
+        name: schema_error(exchange.json_object[name], "Profile", "properties", name)
         for name in REQUIRED
         if name not in lacking
     }
@@ -144,7 +144,7 @@ def _type_error(name: str, value: Any) -> str:
         return "" if is_right else f"{as_json(value):.60} is not a {container.__name__}"
     if value is None and name in MAY_BE_NULL:
         return ""
-    return fault(value, "Profile", "properties", name)
+    return schema_error(value, "Profile", "properties", name)
 
 
 @check("last-edit-utc", on=PROFILES, when=[profile_has("last_profile_edit")], is_shape=True)
@@ -233,7 +233,7 @@ def registration_is_not_ahead(exchange: Exchange, _history: History) -> CheckRes
 def registration_date_is_a_date(exchange: Exchange, _history: History) -> CheckResult:
     """The registration date is a date, or a date and time; the interface shows both."""
     value = profile_in(exchange)["registration_date"]
-    error = fault(value, "Profile", "properties", "registration_date")
+    error = schema_error(value, "Profile", "properties", "registration_date")
     is_right = not error and _is_instant(value)
     return expect(is_right, "a date, or a date and time", value)
 
@@ -297,7 +297,7 @@ def lists(*places: str) -> Condition:
 
 def expect_fit(values: Iterable[Any], schema: str) -> CheckResult:
     """Expects each value to be valid against a schema of the interface."""
-    wrong = [text for text in (fault(value, schema) for value in values) if text]
+    wrong = [text for text in (schema_error(value, schema) for value in values) if text]
     return expect(not wrong, f"as the interface has {schema}", wrong)
 
 
@@ -325,7 +325,7 @@ def timezone_is_named_in_iana_style(exchange: Exchange, _history: History) -> Ch
 def payments_are_whole(exchange: Exchange, _history: History) -> CheckResult:
     """Payments hold links or wallets, in lists."""
     payments = profile_in(exchange)["payments"]
-    error = fault(payments, "Payments")
+    error = schema_error(payments, "Payments")
     is_known = isinstance(payments, dict) and bool({"links", "crypto_wallets"} & set(payments))
     return expect(not error and is_known, "links and crypto_wallets", error or payments)
 

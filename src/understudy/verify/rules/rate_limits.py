@@ -50,7 +50,7 @@ from understudy.verify.rate_limit_history import (
     something_was_left,
     was_counted_before,
 )
-from understudy.verify.shapes import EDITABLE, fault
+from understudy.verify.shapes import EDITABLE, schema_error
 from understudy.verify.switches import PUT_BACK, error_form, experiment, reading
 
 ANONYMOUS: Final = 100  # an hour; interface, Limits
@@ -172,7 +172,7 @@ def limit_is_enforced_for_the_account(exchange: Exchange, history: History) -> C
 @check("rate-limit-answer-429", on=COUNTED, when=[is_too_many], is_of_limits=True)
 def refusal_has_error_body(exchange: Exchange, history: History) -> CheckResult:
     """A 429 has an Error as its body."""
-    error, last = fault(exchange.body, "Error"), previous(exchange, history)
+    error, last = schema_error(exchange.body, "Error"), previous(exchange, history)
     if last is None:
         return expect(not error, "429 with an Error", error)
     result = expect(not error, "429 with an Error", error, last.exchange)

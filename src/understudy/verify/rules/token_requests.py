@@ -35,7 +35,7 @@ from understudy.verify.grant_history import (
 from understudy.verify.history import MADE_UP, History
 from understudy.verify.probe_client import ProbeClient
 from understudy.verify.probing import Parts, probe
-from understudy.verify.shapes import fault
+from understudy.verify.shapes import schema_error
 from understudy.verify.switches import reading
 from understudy.verify.value_texts import as_json, nearly
 
@@ -295,7 +295,7 @@ is_cross_origin = tells(
 def token_has_its_members(exchange: Exchange, _history: History) -> CheckResult:
     """A token response has blog_id, blog_url and the token type bearer."""
     kind = str(exchange.json_object.get("token_type", "")).lower()  # without case: RFC 6749, 5.1
-    error = fault(
+    error = schema_error(
         {**exchange.json_object, "token_type": kind}, "Token", document="authorization.yaml"
     )
     return expect(not error, "access_token, blog_id, blog_url and token_type bearer", error)
