@@ -128,7 +128,7 @@ class Session:
 
     def close(self) -> None:
         self._runner.run(self.recording.aclose())
-        self.recording.finish()
+        self.recording.judge.close()
         self._runner.close()
 
 

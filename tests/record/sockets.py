@@ -92,5 +92,5 @@ async def served(respond: Respond) -> AsyncIterator[Served]:
         server.should_exit = server.force_exit = True
         await running
         await recording.aclose()
-        recording.finish()
+        recording.judge.close()
         upstream.close()

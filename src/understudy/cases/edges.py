@@ -32,11 +32,7 @@ ONE_OF_EACH: tuple[tuple[str, str, Any], ...] = (
 
 
 class SchemaValues:
-    """Reads the schemas of a document, and makes plain values for them.
-
-    Args:
-        schemas: The document's validators.
-    """
+    """Reads the schemas of a document, and makes plain values for them."""
 
     def __init__(self, schemas: Schemas) -> None:
         self.schemas = schemas.for_requests

@@ -297,12 +297,7 @@ class ExpectedResponse(NamedTuple):
     location: Location = ""
 
     def mismatch(self, status: int, location: str = "") -> str:
-        """Returns how a response differs from the expected one, or an empty string.
-
-        Args:
-            status: The response's status.
-            location: The response's Location header.
-        """
+        """Returns how a response, by status and Location, differs from the expected one; or ``""``."""
         if str(status) not in self.statuses and f"{status // 100}XX" not in self.statuses:
             return f"answered {status}, expected {' or '.join(self.statuses)}"
         is_redirect = status // 100 == 3  # noqa: PLR2004 - 3XX

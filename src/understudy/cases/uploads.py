@@ -53,8 +53,8 @@ class UploadImage(NamedTuple):
     media_type: str = "image/png"
 
 
-def _jpeg(description: str, content: bytes, name: str = "a.jpg") -> UploadImage:
-    return UploadImage(description, content, name, "image/jpeg")
+def _jpeg(description: str, content: bytes) -> UploadImage:
+    return UploadImage(description, content, "a.jpg", "image/jpeg")
 
 
 @cache  # every upload sends the same images

@@ -94,7 +94,7 @@ def finished(recording: Recording, out: Path | None, key: Path | None = None) ->
     Raises:
         StartupError: The recording cannot be written.
     """
-    recording.finish()
+    recording.judge.close()
     code = report(recording)
     if recording.recorder is not None and out is not None:
         write(recording.recorder, out, key)

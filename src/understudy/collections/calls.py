@@ -45,10 +45,6 @@ OVERRIDE = (
 class StatefulDocument:
     """A document with the state that was inferred from it.
 
-    Args:
-        document: The document.
-        model: The resources with state.
-
     Attributes:
         beginning: The items of a new world.
     """

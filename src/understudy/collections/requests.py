@@ -449,12 +449,7 @@ class CollectionRequests:
     def replacement(
         self, role: ResourceOperation, item: KnownItem, known: Mapping[str, Any] | None = None
     ) -> PreparedRequest:
-        """Returns a request that replaces an item.
-
-        Args:
-            role: The operation.
-            item: The item.
-            known: Members with given values.
+        """Returns a request that replaces an item, with given values of known members.
 
         Raises:
             NotPermitted: No valid request can be made.

@@ -326,19 +326,16 @@ class CollectionSequences:
 
     def _lives(self, seed: int, kinds: frozenset[CaseKind]) -> Iterator[tuple[str, list[Step]]]:
         if "valid" in kinds:
-            yield "the life of an item", self._plain_life()
+            yield "the life of an item", self.plain_life()
         for role, case in self._edge_cases(seed, kinds):
             yield f"{case.operation}: {case.description}", self._life_with(role, case)
 
-    def check(self) -> None:
-        """Expects that the plain life cycle can be made.
+    def plain_life(self) -> list[Step]:
+        """Returns the steps of an item's plain life cycle.
 
         Raises:
             NoSequence: It cannot be made.
         """
-        self._plain_life()
-
-    def _plain_life(self) -> list[Step]:
         steps, before = self._steps, self._before()
         create = steps.create()
         known = steps.sent(create, self.order[-1].by) or {}
@@ -464,7 +461,7 @@ def collection_sequences(
     """
     order = creations(collection, model, planner.document)
     sequences = CollectionSequences(planner, order)
-    sequences.check()
+    sequences.plain_life()  # raises if it cannot be made
     return sequences
 
 

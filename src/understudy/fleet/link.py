@@ -27,11 +27,7 @@ _INTERVAL = timedelta(minutes=1)
 
 
 class StoreClock:
-    """Tells the store's time, from the machine's clock and a measured offset.
-
-    Args:
-        machine: Returns the machine's time.
-    """
+    """Tells the store's time, from the machine's clock and a measured offset."""
 
     def __init__(self, machine: Callable[[], datetime] = machine_time) -> None:
         self._machine = machine

@@ -40,10 +40,7 @@ class StoredWorld(NamedTuple):
 
 
 def stored_worlds(url: str) -> list[StoredWorld]:
-    """Returns the worlds of a store in the order of their creation.
-
-    Args:
-        url: URL of the store.
+    """Returns the worlds of a store, by its URL, in the order of their creation.
 
     Raises:
         StartupError: The store does not respond, or another version of understudy uses it.
@@ -54,10 +51,6 @@ def stored_worlds(url: str) -> list[StoredWorld]:
 
 def end_stored_world(url: str, name: str) -> None:
     """Deletes a world and its journal; replicas notice at their next request to it.
-
-    Args:
-        url: URL of the store.
-        name: Name of the world.
 
     Raises:
         StartupError: The world does not exist or is the default one, or the store does not respond.

@@ -55,10 +55,6 @@ def credentials_of(schemes: Iterable[Mapping[str, Any]]) -> Iterator[Credential]
 def first_of(operation: Operation, schemes: Mapping[str, Any]) -> tuple[Credential, ...]:
     """Returns the credentials of the first security requirement with a bearer token, or of the first.
 
-    Args:
-        operation: The operation.
-        schemes: The document's security schemes.
-
     Returns:
         The credentials that must be sent together; empty if none is required.
     """

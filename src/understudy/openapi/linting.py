@@ -128,11 +128,7 @@ _MERGE = "tag:yaml.org,2002:merge"
 
 
 class Lines:
-    """Finds the line numbers of JSON pointers in a YAML or JSON file.
-
-    Args:
-        path: The file.
-    """
+    """Finds the line numbers of JSON pointers in a YAML or JSON file."""
 
     def __init__(self, path: Path) -> None:
         self._root: yaml.Node | None = None

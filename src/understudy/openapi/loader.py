@@ -34,10 +34,6 @@ _OVERLAY_VERSIONS = ("1.0.", "1.1.")
 def apply_overlays(root: dict[str, Any], overlays: Sequence[Path]) -> list[Diagnostic]:
     """Applies overlay files to a document in place, in their order.
 
-    Args:
-        root: The document's content.
-        overlays: The files.
-
     Returns:
         A loss for each action whose target matches nothing.
 

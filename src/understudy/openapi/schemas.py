@@ -45,13 +45,6 @@ def is_flagged(member: Node, flag: Flag, follow: Follow, depth: int = 0) -> bool
     return any(is_flagged(part, flag, follow, depth + 1) for part in parts)
 
 
-def flags_of(document: Document) -> frozenset[Flag]:
-    """Returns the flags that occur in a document."""
-    return frozenset(
-        flag for it in objects_in(document.raw) for flag in FLAGS if it.get(flag) is True
-    )
-
-
 def without_required(document: Document, flag: Flag) -> Document:
     """Returns a document in which no schema requires a member with a flag.
 
@@ -169,7 +162,8 @@ class Schemas:
     @cached_property
     def flags(self) -> frozenset[Flag]:
         """The flags (``readOnly``, ``writeOnly``) that occur in the document."""
-        return flags_of(self._document)
+        parts = objects_in(self._document.raw)
+        return frozenset(flag for it in parts for flag in FLAGS if it.get(flag) is True)
 
     @cached_property
     def for_requests(self) -> "Schemas":

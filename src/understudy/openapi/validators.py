@@ -223,9 +223,6 @@ class _Judgements(local):
 class Compiler:
     """Compiles schemas of one document.
 
-    Args:
-        document: The document.
-
     Attributes:
         is_split: Whether references are looked up during validation, and not compiled in.
     """

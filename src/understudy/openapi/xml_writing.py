@@ -16,11 +16,7 @@ ITEM = "item"
 
 
 class XmlWriter:
-    """Writes XML for the schemas of one document.
-
-    Args:
-        schemas: The document's validators.
-    """
+    """Writes XML for the schemas of one document."""
 
     def __init__(self, schemas: Schemas) -> None:
         self._schemas = schemas

@@ -107,7 +107,7 @@ KINDS: Final[Mapping[str, Replace]] = {
     "service_icon": Pseudonyms.icon_url,
     "service_type": Pseudonyms.service,
     "timezone": Pseudonyms.time_zone,
-    "username": Pseudonyms.username,
+    "username": Pseudonyms.identifier,
 }
 """Name of a member, field or parameter to the method that makes its pseudonym.
 

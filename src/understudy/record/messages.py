@@ -235,9 +235,6 @@ class ProxiedResponse:
 class ClientConnection:
     """Sends one response to a client.
 
-    Args:
-        send: Sends messages of ASGI.
-
     Attributes:
         is_started: True once the status was sent.
     """

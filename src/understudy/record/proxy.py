@@ -407,10 +407,6 @@ class Recording:
         if self.recorder is not None:
             self.recorder.take(exchange, evaluator)
 
-    def finish(self) -> None:
-        """Ends the judge's thread."""
-        self.judge.close()
-
 
 def _servers(deployment: Deployment, options: RecordingOptions) -> list[ProxiedServer]:
     target = deployment.target

@@ -99,10 +99,6 @@ class Pseudonyms:
         """Returns the pseudonym of a profile identifier: a hash, a slug, or an address by mistake."""
         return self.email(value) if "@" in value else self.hash(value)
 
-    def username(self, value: str) -> str:
-        """Returns the pseudonym of a user name for signing in."""
-        return self.identifier(value)
-
     def slug(self, value: str) -> str:
         """Returns the pseudonym of a slug."""
         return self._words("slug", value, "-") if value else value
