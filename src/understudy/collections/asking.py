@@ -11,11 +11,12 @@ from typing import Any, Final, NamedTuple
 from urllib.parse import unquote, urlsplit
 
 from understudy.collections import rules
+from understudy.collections.bodies import moment_of
 from understudy.collections.client import WHOLE, CollectionClient, InferredRun
 from understudy.collections.conflicts import conflict_prose, described_at
 from understudy.collections.known_items import KnownItem, agrees, differing, objects_in, shown
 from understudy.collections.model import ResourceOperation, Role, item_at
-from understudy.collections.names import LIMITS, canonical
+from understudy.collections.names import LIMITS, canonical, moment_named, words
 from understudy.collections.requests import PreparedRequest
 from understudy.exchange.messages import Exchange
 from understudy.openapi.loader import Document, Node
@@ -24,6 +25,7 @@ from understudy.openapi.parameter_writing import written
 from understudy.openapi.schemas import Schemas
 from understudy.terminal import counted
 from understudy.verify.checks import expect
+from understudy.verify.item_undo import GONE
 from understudy.verify.permits import NotPermitted
 from understudy.verify.value_texts import as_json
 
@@ -45,13 +47,16 @@ def ask_lists(client: CollectionClient, items: Sequence[KnownItem]) -> None:
         name = names.get(canonical(parameter.name))
         options = _options(schemas, parameter.schema)
         if name is not None:
-            known = [it.expected[name] for it in items if name in it.expected]
+            shown_by = ({**(it.response or {}), **it.expected} for it in items)
+            known = [it[name] for it in shown_by if name in it]
             shared = [it for it in options if it in _options(schemas, members[name])]
             other = next((it for it in shared if any(it != each for each in known)), None)
             if other is not None:
                 _filter(client, parameter.name, name, other)
         elif canonical(parameter.name) in _ORDERS:
             _sort(client, parameter.name, names, options)
+        elif schemas.keyword(parameter.schema, "format") == "date-time":
+            _ask_beyond(client, parameter.name, members)
 
 
 def _options(schemas: Schemas, schema: Node) -> Sequence[Any]:
@@ -72,6 +77,33 @@ def _filter(client: CollectionClient, parameter: str, name: str, value: Any) -> 
     actual = f"one with {name} {as_json(others[0])}" if others else ""
     result = expect(not others, expected, actual, *client.model.creations)
     client.judge(exchange, [(rules.LIST_FILTERED, result)])
+
+
+def _ask_beyond(client: CollectionClient, parameter: str, members: Mapping[str, Node]) -> None:
+    """Lists what was created or updated after or before a time, where none of the items was."""
+    *stem, last = words(parameter) or ("",)
+    schemas, moment = client.state.maker.schemas, moment_named("".join(stem))
+    name = next((n for n, it in members.items() if moment_of(schemas, n, it) == moment), None)
+    year = _BEYOND.get(last)
+    if moment is None or name is None or year is None:
+        return
+    listed = client.list_by({parameter: f"{year}-01-01T00:00:00Z"})
+    if listed is not None:
+        exchange, items = listed
+        others = [it[name] for it in items if _is_within(it.get(name))]
+        expected = f"items {moment} {last} {year}, as {parameter} asks"
+        actual = f"one with {name} {as_json(others[0])}" if others else ""
+        result = expect(not others, expected, actual, *client.model.creations)
+        client.judge(exchange, [(rules.LIST_FILTERED, result)])
+
+
+_BEYOND: Final = {"after": 9000, "since": 9000, "before": 1900, "until": 1900}
+"""Years that nothing of a service is after, or before."""
+
+
+def _is_within(text: Any) -> bool:
+    """Tells whether a text is an instant between these years."""
+    return "1900" < str(text)[:4] < "9000"
 
 
 def _sort(
@@ -245,16 +277,20 @@ def read_at_address(client: CollectionClient, item: KnownItem) -> None:
         Refusal: The budget or the time is used up.
     """
     role, (creation, *_) = client.requests.needed("read"), item.writes
-    above, _, last = urlsplit(creation.response.header("location")).path.rpartition("/")
+    address = urlsplit(creation.response.header("location"))
+    above, _, last = address.path.rpartition("/")
     request = client.requests.plain(role, item)
-    place, _, own = request.path.rpartition("/")
-    is_elsewhere = not above.endswith(place) or unquote(own) != item.identifier
-    if not last or is_elsewhere or unquote(last) == item.identifier:
+    place = request.path.rpartition("/")[0]
+    base = urlsplit(client.state.run.deployment.target.base_url)
+    is_beside = above.endswith(place)
+    path = f"{place}/{last}" if is_beside else address.path.removeprefix(base.path.rstrip("/"))
+    is_foreign = not is_beside and address.netloc not in {"", base.netloc}
+    if not last or is_foreign or unquote(path) == unquote(request.path):
         return
-    exchange = client.send(request._replace(path=f"{place}/{last}"))
+    exchange = client.send(request._replace(path=path))
     body = item_at(exchange.body, role.response_path) if exchange.response.is_success else None
-    name = client.model.identifier or ""
-    is_there = str((body or {}).get(name)) == item.identifier
+    is_there = str((body or {}).get(client.model.identifier or "")) == item.identifier
+    is_there |= not is_beside and exchange.status not in GONE  # such as a page about the item
     actual = f"status {exchange.status}, {'another' if body else 'no'} item"
     expected = f"the item {item.identifier} at the Location of its creation"
     result = expect(is_there, expected, actual, creation)

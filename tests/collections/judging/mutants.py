@@ -193,6 +193,12 @@ class SaysThatAnItemIsWhereNoneIs(Service):
         return f"/v1{path}/{item['id']}0"
 
 
+@breaks("inferred-create-readable", HARBOURS)
+class SaysThatAnItemIsWhereNothingIs(Service):
+    def address(self, path, item):
+        return f"/v1{path}s/{item['id']}"
+
+
 @breaks("inferred-update-merged")
 class IgnoresNullInAPatch(Service):
     def update(self, who, path, identifier, sent):
