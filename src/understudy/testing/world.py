@@ -14,8 +14,14 @@ JsonObject = dict[str, Any]
 _OF_RESPONSE = ("status", "headers", "body", "merge")
 _OF_CONDITION = ("path", "query", "header", "person")
 _OF_STUB = (
-    *("id", "response", "when", "times", "delay"),
-    *("allow_invalid", "before_validation", "until_changed"),
+    "id",
+    "response",
+    "when",
+    "times",
+    "delay",
+    "allow_invalid",
+    "before_validation",
+    "until_changed",
 )
 
 

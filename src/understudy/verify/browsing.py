@@ -27,10 +27,11 @@ WORDS = {
     "approve": re.compile(r"approve|allow|accept|authorize|grant|yes", re.IGNORECASE),
     "deny": re.compile(r"deny|cancel|refuse|reject|decline|\bno\b", re.IGNORECASE),
 }
+"""Words by which the buttons of a consent page are recognised."""
 STEPS = 8
 """The most pages and redirects to follow; more than any deployment shows."""
 
-_USER = re.compile(r"user|name|login|mail", re.IGNORECASE)
+_USER_FIELD = re.compile(r"user|name|login|mail", re.IGNORECASE)
 
 
 @dataclass
@@ -204,7 +205,7 @@ def _filled(form: Form, username: str, password: str) -> dict[str, str]:
     for name, kind in form.kinds.items():
         if kind == "password":
             filled[name] = password
-        elif kind in {"text", "email"} and _USER.search(name):
+        elif kind in {"text", "email"} and _USER_FIELD.search(name):
             filled[name] = username
     return filled
 

@@ -26,7 +26,7 @@ from understudy.exchange.messages import Exchange, Request
 from understudy.interface.operations import DELETE_AVATAR
 from understudy.openapi.operations import operations
 from understudy.verify.browsing import code, password_form, post, token_in
-from understudy.verify.checks import CheckResult, expect
+from understudy.verify.checks import TOO_MANY, CheckResult, expect
 from understudy.verify.findings import ANSWERS, DOCUMENT, GENERATED, Found
 from understudy.verify.history import LEFT_OPEN
 from understudy.verify.permits import BudgetSpent, NotPermitted, OutOfTime, Refusal, Unreachable
@@ -78,7 +78,6 @@ class CurrentSequence:
 
 SOURCE = "edge case"
 AUTHORIZE_PATH = "/oauth2/authorize"
-SLOWED_DOWN = 429
 SERVER_ERROR = 500
 NOT_FOUND = 404
 
@@ -87,8 +86,13 @@ PLAIN = ExpectedResponse(("2XX",), "")
 
 REFUSAL_RULES = frozenset(
     {
-        *("error-members", "error-shape", "token-error-shape", "token-not-cached"),
-        *("authorize-error-page", "authorize-error-redirect", "authorize-page-not-framed"),
+        "error-members",
+        "error-shape",
+        "token-error-shape",
+        "token-not-cached",
+        "authorize-error-page",
+        "authorize-error-redirect",
+        "authorize-page-not-framed",
     }
 )
 """Rules that also judge every refusal."""
@@ -214,7 +218,7 @@ class CaseSender:
             exchange = self.run.gateway.send(self._request(case), source)
         except Unreachable:  # once more: the server may have closed an idle connection
             exchange = self.run.gateway.send(self._request(case), source)
-        is_slowed = exchange.status == SLOWED_DOWN and case.kind == "valid"
+        is_slowed = exchange.status == TOO_MANY and case.kind == "valid"
         if is_slowed and self.run.gateway.allowance.pause >= PAUSE:
             self.run.gateway.time.wait(PAUSE)
             exchange = self.run.gateway.send(self._request(case), SOURCE)
@@ -223,7 +227,7 @@ class CaseSender:
         return exchange
 
     def _judged(self, case: Case, exchange: Exchange) -> str:
-        if exchange.status == SLOWED_DOWN and case.kind == "valid":
+        if exchange.status == TOO_MANY and case.kind == "valid":
             return "not judged: the deployment slows this caller down (429)"
         mismatch = case.expected.mismatch(exchange.status, exchange.response.header("location"))
         self.mismatch = mismatch

@@ -22,6 +22,7 @@ from understudy.verify.value_texts import as_json, as_text
 TOO_MANY = 429
 REFUSAL = 400
 MESSAGE_SHOWN: Final = 60
+"""Characters of an error message that a result shows."""
 SHOWN = 300
 """Characters of a value that a result shows."""
 

@@ -58,18 +58,19 @@ def roots(evaluator: Evaluator, exchanges: Sequence[Exchange]) -> dict[Place, st
     for finding in sorted(findings, key=lambda it: it.exchange.number):
         first.setdefault(finding.rule.id, finding)
     tried = sorted(first, key=lambda it: (it in GENERAL, first[it].exchange.number))[:MOST_ROOTS]
-    follow: dict[Place, str] = {}
+    explained: dict[Place, str] = {}
     for rule in tried:
-        heads = {root for (name, _), root in follow.items() if root != name}
-        if not any(name == rule != root for (name, _), root in follow.items()):
-            left = [
-                it
-                for it in findings
-                if it.rule.id not in {rule, *heads}
-                and follow.get(_place(it), it.rule.id) == it.rule.id
-            ]
-            follow |= trial.following(first[rule], findings, left)
-    return follow
+        causes = {root for (name, _), root in explained.items() if root != name}
+        if any(name == rule != root for (name, _), root in explained.items()):
+            continue  # a consequence is not tried as a cause, and a cause not as a consequence
+        left = [
+            it
+            for it in findings
+            if it.rule.id not in {rule, *causes}
+            and explained.get(_place(it), it.rule.id) == it.rule.id
+        ]
+        explained |= trial.following(first[rule], findings, left)
+    return explained
 
 
 def _place(finding: Finding) -> Place:

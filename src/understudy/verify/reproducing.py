@@ -250,8 +250,12 @@ def _python_turn(turn: Turn, steps: Sequence[Exchange], secrets: Mapping[str, st
         sending = [f"    pool.submit(httpx.request, {arguments})," for arguments in requests]
         return [
             "pool = concurrent.futures.ThreadPoolExecutor()",
-            *["sent = [", *sending, "]"],
-            *["for each in sent:", "    response = each.result()", f"    {shown}"],
+            "sent = [",
+            *sending,
+            "]",
+            "for each in sent:",
+            "    response = each.result()",
+            f"    {shown}",
         ]
     lines = [f"response = httpx.request({requests[0]})", shown]
     if turn.times == 1:

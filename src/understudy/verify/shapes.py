@@ -55,8 +55,10 @@ AUTHENTICATED_ONLY = (
     "last_profile_edit",
     "registration_date",
 )
+"""Members of a profile that only authenticated requests get."""
 OPEN_TO_ALL = ("header_image", "hide_default_header_image", "background_color")
 OPTIONAL = (*AUTHENTICATED_ONLY, *OPEN_TO_ALL)
+"""Members of a profile that a response may lack."""
 EDITABLE = (
     "display_name",
     "description",
@@ -66,6 +68,7 @@ EDITABLE = (
     "job_title",
     "company",
 )
+"""Members of a profile that an update may change."""
 
 
 @cache  # a document takes long to read, and does not change

@@ -44,6 +44,7 @@ _PLAIN_UPLOAD = re.compile(
     rb"(?P<content>.*)\r\n(?P=boundary)--\r\n",
     re.DOTALL,
 )
+"""Matches a multipart body with one file, as Bruno writes it."""
 
 _ENCODING = f"""script:pre-request {{
   for (const name of {javascript([*SECRETS])}) {{
@@ -52,6 +53,7 @@ _ENCODING = f"""script:pre-request {{
   }}
 }}
 """
+"""Script that sets the percent-encoded variable of each secret, which URLs and forms use."""
 
 _MOST_OF_NAME = 100
 """Characters of a title in a file name: systems allow 255, some of them for the whole path."""

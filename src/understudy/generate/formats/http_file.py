@@ -38,6 +38,7 @@ OBTAINED = frozenset({CODE, CLIENT_TOKEN})
 """Secrets that set-up requests obtain; a definition at the top of the file would hide these."""
 
 _SPECIAL = re.compile(r"\{\{|\}\}|\{%|^\s*(#|//|<|>|\?\?|@|!!|HTTP/)|\n", re.MULTILINE)
+"""Matches what editors interpret in a body: templates, scripts, comments, files, and assertions."""
 
 
 def write(cases: Iterable[Case], settings: ExportSettings) -> OutputPieces:

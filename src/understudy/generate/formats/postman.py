@@ -41,6 +41,7 @@ _BEHAVIOUR = {
     "disableCookies": True,
 }
 
+# Sets the percent-encoded variable of each secret, which URLs and forms use.
 _ENCODING = [
     f"for (const name of {javascript([*SECRETS])}) {{",
     f"  pm.variables.set(name + '{ENCODED}', encodeURIComponent(pm.variables.get(name) || ''));",
