@@ -301,12 +301,12 @@ class ExpectedResponse(NamedTuple):
         if str(status) not in self.statuses and f"{status // 100}XX" not in self.statuses:
             return f"answered {status}, expected {' or '.join(self.statuses)}"
         is_redirect = status // 100 == 3  # noqa: PLR2004 - 3XX
-        if is_redirect and self.location and self.location != _kind(location):
-            return f"redirected {_kind(location)}, expected {self.location}"
+        if is_redirect and self.location and self.location != _redirect_kind(location):
+            return f"redirected {_redirect_kind(location)}, expected {self.location}"
         return ""
 
 
-def _kind(location: str) -> Location:
+def _redirect_kind(location: str) -> Location:
     return "with error" if re.search(r"[?&#]error=", location) else "without error"
 
 

@@ -330,24 +330,24 @@ def _writing(context: OperationContext, schema: Node, name: str) -> Iterator[Mut
 
     def typed(text: str) -> BodyChange:
         line = f"Content-Type: {text}"
-        return _each(name, lambda p: p._replace(headers=(p.headers[0], line)))
+        return _in_part(name, lambda p: p._replace(headers=(p.headers[0], line)))
 
-    untyped = _each(name, lambda p: p._replace(headers=p.headers[:1]))
-    lowered = _each(name, lambda p: p._replace(headers=tuple(_lower(h) for h in p.headers)))
+    untyped = _in_part(name, lambda p: p._replace(headers=p.headers[:1]))
+    lowered = _in_part(name, lambda p: p._replace(headers=tuple(_lower(h) for h in p.headers)))
     more: CaseKind = "valid" if context.values.takes_more(schema) else "open"
     rows: tuple[tuple[str, BodyChange, CaseKind], ...] = (
-        ("a part name without quotes", _each(name, lambda p: _named(p, name, name)), "valid"),
+        ("a part name without quotes", _in_part(name, lambda p: _named(p, name, name)), "valid"),
         ("a part type with a stray semicolon", typed("application/octet-stream;"), "valid"),
         ("a part without a type", untyped, "valid"),
         ("a part type of text", typed("text/plain; charset=utf-8"), "valid"),
         ("a part of another picture's type", typed("image/gif"), "valid"),
         ("an empty line before the last boundary", _lengthened(name), "valid"),
-        ("nothing behind the last boundary", _so(epilogue=b""), "valid"),
-        ("text before the first boundary", _so(preamble=b"a preamble\r\n"), "valid"),
-        ("text behind the last boundary", _so(epilogue=b"\r\nan epilogue"), "valid"),
-        ("the boundary +++", _so(boundary="+++"), "valid"),
-        ("a boundary of 70 characters", _so(boundary="b" * 70), "valid"),
-        ("a boundary of hyphens", _so(boundary="-" * 24 + "7d3f"), "valid"),
+        ("nothing behind the last boundary", _with(epilogue=b""), "valid"),
+        ("text before the first boundary", _with(preamble=b"a preamble\r\n"), "valid"),
+        ("text behind the last boundary", _with(epilogue=b"\r\nan epilogue"), "valid"),
+        ("the boundary +++", _with(boundary="+++"), "valid"),
+        ("a boundary of 70 characters", _with(boundary="b" * 70), "valid"),
+        ("a boundary of hyphens", _with(boundary="-" * 24 + "7d3f"), "valid"),
         ("an unknown part", _with_part("understudy", b"1"), more),
         ("an empty unknown part", _with_part("understudy", b""), more),
         ("the part's headers in lower case", lowered, "valid"),
@@ -360,15 +360,15 @@ def _writing(context: OperationContext, schema: Node, name: str) -> Iterator[Mut
 def _broken(context: OperationContext, name: str) -> Iterator[Mutation]:
     boundary = "multipart/form-data; boundary="
     refused: dict[str, DraftChange] = {
-        "no boundary in Content-Type": lambda d: _raw(d, "multipart/form-data"),
-        "an empty boundary in Content-Type": lambda d: _raw(d, boundary),
-        "another boundary in Content-Type": lambda d: _raw(d, f"{boundary}another"),
-        "no last boundary": _to_parts(_so(is_ended=False)),
+        "no boundary in Content-Type": lambda d: _as_bytes(d, "multipart/form-data"),
+        "an empty boundary in Content-Type": lambda d: _as_bytes(d, boundary),
+        "another boundary in Content-Type": lambda d: _as_bytes(d, f"{boundary}another"),
+        "no last boundary": _to_parts(_with(is_ended=False)),
         "the file as the body itself": lambda d: d._replace(raw=png(), content_type="image/png"),
     }
     encoded = "Content-Transfer-Encoding: base64"
     left_open: dict[str, DraftChange] = {
-        "line feeds alone": lambda d: _raw(d, _type(d))._replace(
+        "line feeds alone": lambda d: _as_bytes(d, _multipart_type(d))._replace(
             raw=(d.content() or b"").replace(b"\r\n", b"\n")
         ),
         "the file twice": _to_parts(lambda p: p._replace(parts=(*p.parts, *p.parts))),
@@ -388,7 +388,7 @@ def _broken(context: OperationContext, name: str) -> Iterator[Mutation]:
     yield from on.each("open", {f"multipart: {what}": it for what, it in left_open.items()})
 
 
-def _so(**members: Any) -> BodyChange:
+def _with(**members: Any) -> BodyChange:
     """Returns a change of some fields of a multipart body."""
     return lambda parts: parts._replace(**members)
 
@@ -406,12 +406,12 @@ def _lengthened(name: str) -> BodyChange:
     return apply
 
 
-def _type(draft: Draft) -> str:
+def _multipart_type(draft: Draft) -> str:
     boundary = draft.parts.boundary if draft.parts else ""
     return f"multipart/form-data; boundary={boundary}"
 
 
-def _raw(draft: Draft, content_type: str) -> Draft:
+def _as_bytes(draft: Draft, content_type: str) -> Draft:
     return draft._replace(raw=draft.content(), content_type=content_type)
 
 
@@ -420,10 +420,10 @@ def _to_parts(change: BodyChange) -> DraftChange:
 
 
 def _to_file(name: str, change: Callable[[MultipartPart], MultipartPart]) -> DraftChange:
-    return _to_parts(_each(name, change))
+    return _to_parts(_in_part(name, change))
 
 
-def _each(name: str, change: Callable[[MultipartPart], MultipartPart]) -> BodyChange:
+def _in_part(name: str, change: Callable[[MultipartPart], MultipartPart]) -> BodyChange:
     def apply(parts: MultipartBody) -> MultipartBody:
         mark = f'name="{name}"'
         changed = (change(p) if mark in p.headers[0] else p for p in parts.parts)

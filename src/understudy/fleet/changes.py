@@ -321,7 +321,7 @@ class WorldChanges:
         if self._has_new_tag:
             self.copy.tag = tag
 
-    def take_back(self) -> None:
+    def undo(self) -> None:
         """Restores the world as it was before the attempt."""
         world, before = self.world, self._before
         if self.is_replaced or not world.take_back(self._overlaid):

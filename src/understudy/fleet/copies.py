@@ -99,7 +99,7 @@ class ReplicatedWorlds(Worlds):
         self._note_use(self)
         return await super().exercised()
 
-    def take_ended(self, exercised: Counter[Exercised]) -> None:
+    def set_ended(self, exercised: Counter[Exercised]) -> None:
         """Sets the counts of the worlds that were deleted."""
         self._ended = exercised
 
@@ -297,7 +297,7 @@ class Copies:
         self._copies.clear()
         self._worlds.forget_all()
 
-    def take(self, reply: Sequence[Any]) -> None:
+    def update(self, reply: Sequence[Any]) -> None:
         """Updates the copy of a world from a reply of the store.
 
         Raises:
@@ -323,9 +323,9 @@ class Copies:
             copy.windows, copy.counted = windows, state.counted
             world.windows = decoded
         if state.journal is not None:
-            self._take_journal(world, copy, state.journal)
+            self._update_journal(world, copy, state.journal)
 
-    def take_different(self, states: Sequence[Any], windows: Sequence[Any]) -> None:
+    def update_all(self, states: Sequence[Any], windows: Sequence[Any]) -> None:
         """Updates copies from a reply of the store.
 
         Args:
@@ -333,13 +333,13 @@ class Copies:
             windows: Names of worlds, each with the windows that other replicas have changed.
         """
         for state in states:
-            self.take(state)
+            self.update(state)
         for name, others in windows:
             world = self._worlds.copied(name.decode())
             if world is not None:
-                self._take_windows(world, others)
+                self._update_windows(world, others)
 
-    def _take_windows(self, world: World, others: Sequence[bytes]) -> None:
+    def _update_windows(self, world: World, others: Sequence[bytes]) -> None:
         copy = self.of(world.name)
         for principal, window in pairs(others):
             if window:
@@ -388,7 +388,7 @@ class Copies:
         world.history.restart(world.identifiers.count, world.settings, begins_at)
         return world
 
-    def take_history(self, name: str, changed: int, forgotten: int, rows: Sequence[bytes]) -> None:
+    def add_history(self, name: str, changed: int, forgotten: int, rows: Sequence[bytes]) -> None:
         """Adds the changes before a world was loaded to its history.
 
         Args:
@@ -438,7 +438,7 @@ class Copies:
         ]
         return Windows(sorted(decoded, key=lambda item: item[1].opened))
 
-    def _take_journal(self, world: World, copy: WorldCopy, reply: Sequence[Any]) -> None:
+    def _update_journal(self, world: World, copy: WorldCopy, reply: Sequence[Any]) -> None:
         is_continued, total, forgotten, last, entries, exercised = reply
         if is_continued and copy.journal == UNKNOWN_ENTRY:
             return  # entries before these are missing after an undone emptying: load all next time
@@ -514,7 +514,7 @@ class WorldList:
             if name in kept:  # the newest is the last, as the store lists them
                 kept[name] = kept.pop(name)
 
-    async def take(
+    async def update(
         self,
         tag: bytes | None,
         worlds: Sequence[bytes],
@@ -539,7 +539,7 @@ class WorldList:
         for name, number in listed.items():
             if self._worlds.number(name) is None:
                 self._worlds.adopt(name, self._worlds.beginning(), number)
-        self._worlds.take_ended(exercised_counts(exercised))
+        self._worlds.set_ended(exercised_counts(exercised))
         await self._take_snapshots(_numbered(snapshots))
         self.tag = tag or b""
 

@@ -124,7 +124,7 @@ class SharedWorldStore:
             msg = f"--state: {described(self._address, error)}"
             raise StartupError(msg) from error
         try:
-            with self.understood():
+            with self.decoding():
                 reason = self._joined(reply)
         except StoreUnavailable as problem:
             reason = problem.message
@@ -182,7 +182,7 @@ class SharedWorldStore:
             StoreUnavailable: The store does not respond.
             Superseded: The store was replaced or emptied.
         """
-        with self.understood():
+        with self.decoding():
             name = await self._loaded(selected)
         if selected.path.startswith(HISTORIES) and self.copies.of(name).changed:
             await self._load_history(name)
@@ -196,8 +196,8 @@ class SharedWorldStore:
         except (OSError, StoreRefusal) as error:
             raise as_problem(self._address, error) from error
         if reply[0] == b"history" and self.copies.of(name).changed:
-            with self.understood():
-                self.copies.take_history(name, *reply[1:])
+            with self.decoding():
+                self.copies.add_history(name, *reply[1:])
 
     async def _loaded(self, selected: WorldSelection) -> str:
         """Loads a selected world if it is not known here; returns its name, or the default one's."""
@@ -244,8 +244,8 @@ class SharedWorldStore:
             news = await self.turns.wait(name, self.copies.of(name).tag)
             if news is not None:
                 _, states, windows, _ = news
-                with self.understood():
-                    self.copies.take_different(states, windows)
+                with self.decoding():
+                    self.copies.update_all(states, windows)
         except (asyncio.CancelledError, StoreUnavailable):
             for lock in locks:
                 lock.release()
@@ -262,7 +262,7 @@ class SharedWorldStore:
             await self._refresh(world.name, LIST, is_steering=True)
 
     @contextmanager
-    def understood(self) -> Iterator[None]:
+    def decoding(self) -> Iterator[None]:
         """Returns a context manager for decoding replies of the store.
 
         Raises:
@@ -300,7 +300,7 @@ class SharedWorldStore:
             raise problem from error
         if reply[0] == b"lost":
             if self._fleet == fleet:
-                with self.understood():
+                with self.decoding():
                     await self._rejoin(connection)
             raise Superseded
         return reply
@@ -315,7 +315,7 @@ class SharedWorldStore:
             row = await (await self.link.connected()).call("HGET", SNAPSHOTS, name)
         except (OSError, StoreRefusal) as error:
             raise as_problem(self._address, error) from error
-        with self.understood():
+        with self.decoding():
             return None if row is None else self.rows.decoded_snapshot(row)
 
     async def _rejoin(self, connection: Connection) -> None:

@@ -49,7 +49,7 @@ class Store(Protocol):
     async def run(self, message: Mapping[str, Any]) -> Any:
         """Runs the commit script, and returns its reply."""
 
-    def understood(self) -> AbstractContextManager[None]:
+    def decoding(self) -> AbstractContextManager[None]:
         """Returns a context manager for decoding replies of the store."""
 
 
@@ -190,15 +190,15 @@ class ReplicaTransaction:
             raise Superseded(problem=problem) from None
         if reply[0] == b"waiting":
             assert shared is not None
-            self._take_back()
+            self._undo()
             self._store.turns.expect(shared.world.name, shared.copy.tag)
             raise Superseded
         if reply[0] == b"stale":
-            self._take_back()
-            with self._ending_where_unreadable():
-                await self._take(reply)
+            self._undo()
+            with self._decoding_reply():
+                await self._update_copies(reply)
             raise Superseded
-        with self._ending_where_unreadable():
+        with self._decoding_reply():
             self._accept(reply[1], tag)
         if shared is not None and reply[2]:
             self._store.turns.expect(shared.world.name, shared.copy.tag)
@@ -226,18 +226,18 @@ class ReplicaTransaction:
         reply = await self._store.run(message)
         self._changes.clear()  # nothing was changed, so nothing to undo
         if reply[0] == b"stale":
-            with self._store.understood():
-                await self._take(reply)
+            with self._store.decoding():
+                await self._update_copies(reply)
 
     @contextmanager
-    def _ending_where_unreadable(self) -> Iterator[None]:
+    def _decoding_reply(self) -> Iterator[None]:
         """Returns a context manager for decoding the reply to a commit.
 
         Raises:
             Superseded: The reply cannot be decoded; carries the problem for the response.
         """
         try:
-            with self._store.understood():
+            with self._store.decoding():
                 yield
         except Problem as problem:
             raise Superseded(problem=problem) from None
@@ -245,7 +245,7 @@ class ReplicaTransaction:
     def end(self) -> None:
         """Undoes the changes unless they were committed, and releases the worlds."""
         if not self.is_over:
-            self._take_back()
+            self._undo()
             self._finish()
         self._store.ended(self.names)
 
@@ -287,12 +287,12 @@ class ReplicaTransaction:
         if self._changes_list:
             self._store.listed.accepted(self.snapshots, tag)
 
-    def _take_back(self) -> None:
+    def _undo(self) -> None:
         for name, changes in self._changes.items():
             if changes.made:
                 self._store.copies.forget(name)
                 continue
-            changes.take_back()
+            changes.undo()
             for principal in changes.windows:
                 self._store.copies.put_back_window(changes.world, changes.copy, principal)
         if self.snapshots:
@@ -300,12 +300,12 @@ class ReplicaTransaction:
         self._changes.clear()
         self.snapshots.clear()
 
-    async def _take(self, reply: Sequence[Any]) -> None:
+    async def _update_copies(self, reply: Sequence[Any]) -> None:
         """Updates copies and list from the store's reply."""
         _, states, windows, listed = reply
-        self._store.copies.take_different(states, windows)
+        self._store.copies.update_all(states, windows)
         if listed:
-            await self._store.listed.take(*listed)
+            await self._store.listed.update(*listed)
 
     def _finish(self) -> None:
         self.is_over = True

@@ -91,7 +91,7 @@ def _find(target: Any, root: dict[str, Any], place: str) -> list[Any]:
     try:
         environment = jsonpath.JSONPathEnvironment(strict=True)
         functions = {"match": re2.fullmatch, "search": re2.search}
-        environment.function_extensions |= {n: _compared(it) for n, it in functions.items()}
+        environment.function_extensions |= {n: _linear_match(it) for n, it in functions.items()}
         found = list(islice(environment.compile(target).finditer(root), YAML_VALUES.most + 1))
     except (jsonpath.JSONPathError, TypeError, AttributeError) as error:
         reason = str(error).partition("\n")[0]  # the next lines draw the position in the text
@@ -102,7 +102,7 @@ def _find(target: Any, root: dict[str, Any], place: str) -> list[Any]:
     return found
 
 
-def _compared(compare: Callable[..., Any]) -> Any:
+def _linear_match(compare: Callable[..., Any]) -> Any:
     """Returns a filter function that matches in linear time, by RE2 (RFC 9535, 2.4.6 and 2.4.7).
 
     Args:

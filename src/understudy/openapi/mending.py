@@ -86,16 +86,16 @@ class _Walk:
                 self.mended.units[first] = place.unit
                 pending += reversed(list(self._parts(place)))
         for place in self._resolved.values():
-            self._expect_end(place)
+            self._expect_acyclic(place)
         for place in self._alternating:
             self._expect_distinct(place)
-        self._open_excluding()
-        self._complete()
+        self._relax_excluding()
+        self._add_missing()
         for schema in self._identified:
             for keyword in _IDENTIFYING:
                 schema.pop(keyword, None)
 
-    def _complete(self) -> None:
+    def _add_missing(self) -> None:
         """Adds required members that mending has removed, without a second diagnostic."""
         for pointer, kind in self.mended.units:
             if kind in REQUIRED:
@@ -167,7 +167,7 @@ class _Walk:
         if not self._is_object(place):
             return
         if kind == "schema":
-            place = self._within(place)
+            place = self._entered(place)
             mend_schema(self._losses, place)
             if isinstance(place.value.get("oneOf"), list):
                 self._alternating.append(place)
@@ -192,7 +192,7 @@ class _Walk:
             self._losses.drop("wrong-type", place, f"{shown(place.value)} is not an object")
         return False
 
-    def _within(self, place: Position) -> Position:
+    def _entered(self, place: Position) -> Position:
         """Returns a schema's position with the scope of its ``$id``, by which references resolve."""
         schema = place.value
         if any(keyword in schema for keyword in _IDENTIFYING):
@@ -246,7 +246,7 @@ class _Walk:
                     self._losses.drop("dangling-reference", at, str(error))
                 else:
                     at.replace(as_reference(target))
-                    yield self._at(target, "schema")
+                    yield self._position_at(target, "schema")
 
     def _reference(self, place: Position) -> Iterator[Position]:
         """Rewrites a reference as a pointer into the tree, and yields its target."""
@@ -271,9 +271,9 @@ class _Walk:
         place.value["$ref"] = as_reference(target.pointer)  # a name may need percent-encoding
         self._resolved[place.pointer] = place
         self.mended.needs[place.unit].add(target.pointer)
-        yield self._at(target.pointer, place.kind)
+        yield self._position_at(target.pointer, place.kind)
 
-    def _at(self, pointer: str, kind: str) -> Position:
+    def _position_at(self, pointer: str, kind: str) -> Position:
         """Returns the position that a pointer leads to."""
         scope = self._references.scope_of(pointer)
         if pointer == "#":
@@ -284,7 +284,7 @@ class _Walk:
             holder, int(key) if isinstance(holder, list) else key, kind, pointer, scope, pointer
         )
 
-    def _expect_end(self, place: Position) -> None:
+    def _expect_acyclic(self, place: Position) -> None:
         """Gives up a reference that leads back to itself, or to a part that mending removed."""
         value = place.value
         for _ in range(_MAX_REFERENCES):
@@ -301,7 +301,7 @@ class _Walk:
         """Removes a reference that leads nowhere, so that its place accepts anything."""
         if place.kind in OPENED:
             self._losses.note("dangling-reference", place, f"{reason}; {OPENED[place.kind]}.")
-            self._open(place)
+            self._accept_any(place)
         elif place.kind in NEEDED:
             self._losses.note("dangling-reference", place, f"{reason}.")
             self.mended.broken.setdefault(place.unit, f"{place.pointer}: {reason}")
@@ -309,10 +309,10 @@ class _Walk:
         else:
             self._losses.drop("dangling-reference", place, reason)
 
-    def _open(self, place: Position) -> None:
+    def _accept_any(self, place: Position) -> None:
         """Makes a schema accept any value, and remembers a ``not`` or ``oneOf`` around it.
 
-        The walk's end replaces those (``_open_excluding``), as they would refuse all values now.
+        The walk's end replaces those (``_relax_excluding``), as they would refuse all values now.
         """
         del place.value["$ref"]
         around, _, keyword = place.pointer.rpartition("/")
@@ -330,7 +330,7 @@ class _Walk:
         alternatives = place.value.get("oneOf")
         if not isinstance(alternatives, list):  # mending removed it
             return
-        meant = [self._meant(it) for it in alternatives]
+        meant = [self._comparable(it) for it in alternatives]
         reason = ""
         if any(it in meant[:number] for number, it in enumerate(meant)):
             reason = "two alternatives are equal, so that no value fits exactly one"
@@ -350,7 +350,7 @@ class _Walk:
         name = discriminator.get("propertyName") if isinstance(discriminator, dict) else None
         needs: list[Any] = []
         for members, required in filter(None, map(self._flattened, alternatives)):
-            meant = {key: self._meant(it) for key, it in members.items()}
+            meant = {key: self._comparable(it) for key, it in members.items()}
             kinds = {k: v for k, v in meant.items() if isinstance(v, dict) and _KIND & v.keys()}
             if name is None:
                 needs.append({**kinds, **{key: meant.get(key) for key in required}})
@@ -362,7 +362,7 @@ class _Walk:
 
     def _flattened(self, schema: Any, seen: int = 0) -> tuple[dict[str, Any], list[str]] | None:
         """Returns members and required names of an object; None if its schema says more than these."""
-        meant = self._meant(schema)
+        meant = self._comparable(schema)
         if not isinstance(meant, dict) or meant.keys() - _OF_OBJECTS:
             return None
         members, required = dict(meant.get("properties") or {}), list(meant.get("required") or ())
@@ -377,7 +377,7 @@ class _Walk:
             members, required = {**found[0], **members}, [*required, *found[1]]
         return members, required
 
-    def _meant(self, schema: Any) -> Any:
+    def _comparable(self, schema: Any) -> Any:
         """Returns a schema with its references followed and without annotations, for comparison."""
         for _ in range(_MAX_REFERENCES):
             if not (isinstance(schema, dict) and set(schema) - _ANNOTATIONS == {"$ref"}):
@@ -388,7 +388,7 @@ class _Walk:
                 break
         return _without_annotations(schema)
 
-    def _open_excluding(self) -> None:
+    def _relax_excluding(self) -> None:
         """Removes each ``not`` of an opened schema, and turns a marked ``oneOf`` into ``anyOf``."""
         for pointer, keyword in self._excluding:
             with suppress(LookupError):  # mending removed it

@@ -80,7 +80,7 @@ class References:
             if root + fragment != ROOT and self._exists(root + fragment):
                 return Destination(root + fragment)
         if not uri and fragment.startswith(_WITHIN_SCHEMA):
-            for around in _around(pointer):
+            for around in _ancestors(pointer):
                 if self._exists(around + fragment):
                     return Destination(around + fragment, is_relative=True)
         msg = f"$ref {reference!r} leads " + ("nowhere" if fragment else "to the whole document")
@@ -142,7 +142,7 @@ class References:
     def _anchor(self, name: str, roots: list[str], pointer: str) -> str:
         """Returns the pointer of the schema with an anchor, the closest around the reference first."""
         places = self._index(_file_of(roots[0])).anchors.get(name, [])
-        around = [root for root in _around(pointer) if _is_within(root, roots[0])]
+        around = [root for root in _ancestors(pointer) if _is_within(root, roots[0])]
         for root in (*around, *roots):
             within = [place for place in places if _is_within(place, root)]
             if within:
@@ -194,7 +194,7 @@ def unshared(value: Any) -> Any:
 def _indexed(content: Any, file: str, base: str) -> _Index:
     identifiers: dict[str, str] = {}
     anchors: dict[str, list[str]] = {}
-    pending = [(file, content, base)] if _has_names(content) else []
+    pending = [(file, content, base)] if _has_identifiers(content) else []
     while pending:
         pointer, value, base = pending.pop()
         if isinstance(value, dict):
@@ -213,7 +213,7 @@ def _indexed(content: Any, file: str, base: str) -> _Index:
     return _Index(identifiers, anchors)
 
 
-def _has_names(content: Any) -> bool:
+def _has_identifiers(content: Any) -> bool:
     """Tells whether any schema has an ``$id`` or anchor. Few have, and indexing them is slow."""
     return any(
         "$id" in it or "$anchor" in it or "$dynamicAnchor" in it for it in objects_in(content)
@@ -233,7 +233,7 @@ def _relative(path: str, referrer: str) -> PurePosixPath:
     return joined
 
 
-def _around(pointer: str) -> Iterator[str]:
+def _ancestors(pointer: str) -> Iterator[str]:
     """Yields a pointer and the pointers of its parents, up to but without the root."""
     while "/" in pointer:
         yield pointer

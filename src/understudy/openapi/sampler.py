@@ -219,7 +219,7 @@ class Sampler:
         accepts = self._accepts(schemas)
         declared = [value for value in self._declared(places) if accepts(value)]
         if declared:
-            chosen = declared[self._turn(places[0]) % len(declared)]
+            chosen = declared[self._choice(places[0]) % len(declared)]
             cut = self._without_left_out(chosen, places[0])
             # copied, since it may be a part of the document that the caller would modify
             return deepcopy(cut if accepts(cut) else chosen)
@@ -243,7 +243,7 @@ class Sampler:
     def _seeding(self, place: SchemaPlace) -> str:
         return f"{self._seed} {self._number} {place.pointer} {place.name}"
 
-    def _turn(self, place: SchemaPlace) -> int:
+    def _choice(self, place: SchemaPlace) -> int:
         """Returns the index of the candidate to choose: random in the dynamic style."""
         return drawn(self._seeding(place)) if self._style.is_dynamic else self._number
 
@@ -280,10 +280,10 @@ class Sampler:
                 yield self._array(place)
             case "integer" | "number":
                 if self._style.is_dynamic:
-                    yield from drawn_numbers(place, self._turn(place))
+                    yield from drawn_numbers(place, self._choice(place))
                 yield from numbers(place, self._number, is_plain=self._style.is_plain)
             case "boolean":
-                first = self._turn(place) % 2 == 0
+                first = self._choice(place) % 2 == 0
                 yield from (first, not first)
             case "null":
                 yield None

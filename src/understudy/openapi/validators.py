@@ -159,7 +159,7 @@ class SchemaValidator:
             is_valid = self.is_valid(value)
             return iter(() if is_valid else [_unlisted(self._pointer, value, why)])
         if self._compiler.is_split:
-            return self.placed(value, (), {(self._pointer, ())})
+            return self.errors_at(value, (), {(self._pointer, ())})
         errors = self._compiler.compiled(self._pointer).iter_errors(value)
         return self._readable(errors) if self._compiler.has_bounded_patterns else errors
 
@@ -171,7 +171,7 @@ class SchemaValidator:
                 message, error.instance_path, error.schema_path, error.kind, error.instance
             )
 
-    def placed(
+    def errors_at(
         self, value: Any, at: _Place, listed: set[tuple[str, _Place]]
     ) -> Iterator[SchemaError]:
         """Yields the errors of a value with paths from the root, those behind references included.
@@ -181,11 +181,11 @@ class SchemaValidator:
             at: Path of the value within the whole value.
             listed: Schema pointers and paths whose errors were listed before; extended.
         """
-        yield from self._placed(
+        yield from self._rebased(
             self._compiler.compiled(self._pointer).iter_errors(value), at, listed
         )
 
-    def _placed(
+    def _rebased(
         self,
         errors: Iterable[SchemaError],
         at: _Place,
@@ -197,27 +197,27 @@ class SchemaValidator:
             if path[-1] != _REFERENCE:
                 kind: Any = error.kind
                 if isinstance(kind, NO_ALTERNATIVE):  # ``listed`` ends a recursion of alternatives
-                    each = kind.context[:_MOST_ALTERNATIVES]
-                    context = [list(self._placed(it, at, listed)) for it in each]
+                    alternatives = kind.context[:_MOST_ALTERNATIVES]
+                    context = [list(self._rebased(it, at, listed)) for it in alternatives]
                     kind = Unfitting(kind.name, context)
                 message = unbounded(error.message)
                 yield _PlacedError(message, list(place), path, kind, error.instance)
                 continue
-            pointer = self._compiler.referring(path[:-1])
+            pointer = self._compiler.target_of(path[:-1])
             if (pointer, place) not in listed:
                 listed.add((pointer, place))
-                yield from self._compiler.at(pointer).placed(error.instance, place, listed)
+                yield from self._compiler.at(pointer).errors_at(error.instance, place, listed)
 
 
 class _Judgements(local):
     """Results of the reference keyword during the validation of one value, per thread.
 
     Attributes:
-        made: Schema pointer and text of a value to whether the schema accepts the value.
+        results: Schema pointer and text of a value to whether the schema accepts the value.
     """
 
     def __init__(self) -> None:
-        self.made: dict[tuple[str, str], bool] = {}
+        self.results: dict[tuple[str, str], bool] = {}
 
 
 class Compiler:
@@ -305,7 +305,7 @@ class Compiler:
             place = pending.pop()
             if place not in graph:
                 with suppress(LookupError):
-                    graph[place], alternatives = _referring(value_at(self._document.raw, place))
+                    graph[place], alternatives = _references_of(value_at(self._document.raw, place))
                     most = max(most, alternatives)
                     pending += graph[place]
         try:
@@ -405,7 +405,7 @@ class Compiler:
         """Tells whether a referenced schema accepts a value; remembered while a knot is validated."""
         if not self._knots:
             return self.at(pointer).is_valid(value)
-        judged, key = self._judgements.made, (pointer, repr(value))
+        judged, key = self._judgements.results, (pointer, repr(value))
         if key in judged:
             return judged[key]
         is_outermost = not judged
@@ -421,7 +421,7 @@ class Compiler:
         """Returns the validator of the schema at a pointer."""
         return self.validator(Node(pointer, None))
 
-    def referring(self, path: Sequence[str | int]) -> str:
+    def target_of(self, path: Sequence[str | int]) -> str:
         """Returns the pointer that the schema at a path refers to."""
         schema: Any = self._document.raw
         for step in path:
@@ -457,7 +457,7 @@ def _reference_keyword(compiler: Compiler) -> type:
             if not weak.accepts(self._pointer, value):
                 yield ValueError(
                     self._pointer
-                )  # replaced by the errors of the target (``_placed``)
+                )  # replaced by the errors of the target (``_rebased``)
 
     return Reference
 
@@ -493,7 +493,7 @@ def _with_reference_keyword(schema: dict[str, Any], *, is_30: bool) -> dict[str,
     return reference if is_30 else {**schema, **reference}  # Draft 7 ignores siblings of $ref
 
 
-def _referring(schema: Any) -> tuple[set[str], int]:
+def _references_of(schema: Any) -> tuple[set[str], int]:
     """Returns the pointers that a schema refers to, and its most alternatives with references."""
     parts = list(objects_in(schema))
     references = (part["$ref"] for part in parts if isinstance(part.get("$ref"), str))

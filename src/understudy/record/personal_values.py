@@ -69,9 +69,9 @@ class PersonalValues:
         named = (known.slug, known.other_slug, known.private_slug, known.disabled_slug)
         slugs = filter(None, (*named, known.hidden_contact_slug, *known.people))
         for kept in (*target.secrets(), *slugs, *known.own_hashes, *known.others_hashes):
-            self._put(kept, kept)
+            self._add_pseudonym(kept, kept)
         for email in (*known.emails, *known.other_emails):
-            self._put(email, self.pseudonyms.email(email))
+            self._add_pseudonym(email, self.pseudonyms.email(email))
 
     def read(self, exchanges: Iterable[Exchange]) -> None:
         """Adds personal values of responses, without those that requests of the run have sent."""
@@ -83,14 +83,14 @@ class PersonalValues:
                 self._sent |= {text for text in sent if text not in self._replaced}
             for name, text in _texts("", exchange.body):
                 if text not in self._sent:
-                    self._take(name, text)
+                    self._add(name, text)
 
     def listen(self, event: Event) -> None:
         """Adds the personal values of an exchange when a run reports it."""
         if isinstance(event, Exchanged):
             self.read((event.exchange,))
 
-    def _take(self, name: str, text: str) -> None:
+    def _add(self, name: str, text: str) -> None:
         own = name.rpartition(".")[2]
         is_language = name == "languages.code" and len(text) > LONGEST_CODE
         if text in self.words or (own in SECRET_NAMES | _IMPERSONAL and not is_language):
@@ -100,14 +100,14 @@ class PersonalValues:
         if text.startswith(self.sites):
             segment = last_segment(text)
             named = self.pseudonyms.slug if own == "profile_url" else self.pseudonyms.identifier
-            self._put(segment, named(segment))
+            self._add_pseudonym(segment, named(segment))
             return
         replaced = KINDS.get(name) or KINDS.get(own, Pseudonyms.text)
-        self._put(text, replaced(self.pseudonyms, text))
+        self._add_pseudonym(text, replaced(self.pseudonyms, text))
         if "@" in text:
-            self._put(email_hash(text), self.pseudonyms.hash(email_hash(text)))
+            self._add_pseudonym(email_hash(text), self.pseudonyms.hash(email_hash(text)))
 
-    def _put(self, value: str, pseudonym: str) -> None:
+    def _add_pseudonym(self, value: str, pseudonym: str) -> None:
         """Adds a value with its pseudonym, in every encoding: JSON, URL, shell."""
         if len(value) < SHORTEST or value in self._replaced:
             return

@@ -380,7 +380,7 @@ class Recording:
             routes,
             is_blocking=options.is_blocking,
             announce=announce,
-            record=self._take,
+            record=self._hand_over,
         )
         if self.fallback is not None:
             self.fallback.settled = self.judge.settled
@@ -400,7 +400,7 @@ class Recording:
         await self.judge.settled()
         await self._upstream.aclose()
 
-    def _take(self, exchange: Exchange, evaluator: Evaluator) -> None:
+    def _hand_over(self, exchange: Exchange, evaluator: Evaluator) -> None:
         """Hands an exchange to the fallback and to the recorder."""
         if self.fallback is not None:
             self.fallback.observe(exchange)

@@ -259,9 +259,9 @@ def load_key(path: Path, tell: Callable[[str], object] | None = None) -> bytes:
         StartupError: The file cannot be read or written, is not a key, or others can read it.
     """
     try:
-        key = _made(path)
+        key = _new_key(path)
     except FileExistsError:
-        return _read(path)
+        return _read_key(path)
     except OSError as error:
         msg = f"--key: {path} cannot be written ({error.strerror}); name a file that can be."
         raise StartupError(msg) from error
@@ -272,7 +272,7 @@ def load_key(path: Path, tell: Callable[[str], object] | None = None) -> bytes:
     return key
 
 
-def _read(path: Path) -> bytes:
+def _read_key(path: Path) -> bytes:
     try:
         text, mode = path.read_text("ascii"), path.stat().st_mode
     except (OSError, UnicodeDecodeError) as error:
@@ -303,7 +303,7 @@ def people_of_reports(deployment: Deployment, target_file: Path | None) -> Perso
     return personal_values(key, (deployment,))
 
 
-def _made(path: Path) -> bytes:
+def _new_key(path: Path) -> bytes:
     """Makes a new key file, and returns the key.
 
     Raises:
