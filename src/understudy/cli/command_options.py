@@ -43,7 +43,7 @@ RULES: Final[Mapping[str, Any]] = {
 """Attributes of the option ``--rules``."""
 
 
-def parsed_by(without: Collection[str] = ()) -> Callable[..., tuple[tuple[str, Path], ...]]:
+def report_parser(without: Collection[str] = ()) -> Callable[..., tuple[tuple[str, Path], ...]]:
     """Returns a callback that parses the values of ``--report``.
 
     Args:
@@ -101,7 +101,7 @@ def report_option(before: str = "W", without: Collection[str] = ()) -> Any:
     return option(
         "--report",
         default=(),
-        callback=parsed_by(without),
+        callback=report_parser(without),
         metavar="FORMAT=FILE",
         help=f"{before}rite a report: {', '.join(known)}; or `github`, without a file: annotations and the"
         " job summary. Repeatable.",

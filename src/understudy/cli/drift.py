@@ -16,7 +16,7 @@ from understudy.cli.exit_codes import ExitCode
 from understudy.cli.interrupts import noted
 from understudy.cli.losses import followed_facts
 from understudy.cli.options import words_of
-from understudy.cli.progress import shown
+from understudy.cli.progress import with_progress
 from understudy.cli.reporting import Ending, deliver, end, first_reason
 from understudy.cli.writing import expect_writable
 from understudy.drift import mock_beside as beside
@@ -162,7 +162,7 @@ def _report_of(
         )
         return beside.drift(ours, theirs, run_options, documents.explained_by, facts=facts)
 
-    result = shown(console, ours.journal, carry_out, is_quiet=options.quiet)
+    result = with_progress(console, ours.journal, carry_out, is_quiet=options.quiet)
     key = load_key(key_file(options.key, target), partial(echo, err=True))
     report = report_of_run(
         result,
@@ -171,11 +171,11 @@ def _report_of(
         ours.target.secrets() | theirs.target.secrets(),
         personal_values(key, (ours, theirs)),
     )
-    _keep(documents, last_seen, report)
+    _keep_document(documents, last_seen, report)
     return report
 
 
-def _keep(documents: DocumentsOfRun, path: Path | None, report: DriftReport) -> None:
+def _keep_document(documents: DocumentsOfRun, path: Path | None, report: DriftReport) -> None:
     """Keeps the deployment's document for the next run, unless this run was stopped."""
     if path is not None and documents.published is not None and not report.stopped:
         keep_document(documents.published, path)

@@ -16,7 +16,7 @@ from understudy.cli.exit_codes import ExitCode
 from understudy.cli.interrupts import noted
 from understudy.cli.options import words_of
 from understudy.cli.output_records import print_record
-from understudy.cli.progress import shown
+from understudy.cli.progress import with_progress
 from understudy.cli.reporting import Ending, Plan, end, first_reason
 from understudy.cli.writing import expect_writable
 from understudy.interface.deployment_profile import write_profile
@@ -63,7 +63,7 @@ def learn(options: LearnOptions, environment: Mapping[str, str]) -> int:
         )
         return learn_from(deployment, run_options)
 
-    result = shown(console, deployment.journal, carry_out, is_quiet=options.quiet)
+    result = with_progress(console, deployment.journal, carry_out, is_quiet=options.quiet)
     people = people_of_reports(deployment, options.where.target_file)
     if people is not None:
         outcome = people.hidden_outcome(result.outcome)

@@ -47,7 +47,7 @@ class Progress:
 Result = TypeVar("Result")
 
 
-def shown(
+def with_progress(
     console: Console,
     journal: Path | None,
     carry_out: Callable[[Listener], Result],

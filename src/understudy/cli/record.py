@@ -107,7 +107,7 @@ def _serve(
     announce: Callable[[Mapping[str, str]], None],
 ) -> None:
     """Serves the proxy until Ctrl-C or SIGTERM."""
-    _keep_memory()
+    _prevent_core_dumps()
     bound = {each.getsockname()[1]: each for each in sockets}
 
     def ready(_stop: Callable[[], None]) -> None:
@@ -171,7 +171,7 @@ def silent_loggers() -> Iterator[None]:
         logging.disable(before)
 
 
-def _keep_memory() -> None:
+def _prevent_core_dumps() -> None:
     """Prevents core dumps, which would contain the exchanges."""
     with suppress(ImportError, OSError, ValueError):
         import resource  # not on Windows

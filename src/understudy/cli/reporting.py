@@ -48,7 +48,7 @@ class Baseline(NamedTuple):
     earlier: Mapping[str, Any] | None = None
 
 
-def prepared(reporting: Reporting) -> Baseline:
+def read_baseline(reporting: Reporting) -> Baseline:
     """Reads the baseline of a run, and checks that every report can be written.
 
     Raises:

@@ -16,8 +16,8 @@ from understudy.cli.init_target import ask_for_target, template
 from understudy.cli.interrupts import noted
 from understudy.cli.losses import print_losses, print_missing_base
 from understudy.cli.options import words_of
-from understudy.cli.progress import shown
-from understudy.cli.reporting import Plan, console_of, end, prepared, reported
+from understudy.cli.progress import with_progress
+from understudy.cli.reporting import Plan, console_of, end, read_baseline, reported
 from understudy.collections.judging import collections_judge
 from understudy.errors import StartupError
 from understudy.interface.recognition import interface_operations
@@ -76,7 +76,7 @@ def _judged(options: VerifyOptions, environment: Mapping[str, str]) -> int:
         StartupError: A file or an option is invalid, or the deployment does not respond.
     """
     catalogue(options.rules)  # before anything is written or sent
-    baseline = prepared(options.reporting)
+    baseline = read_baseline(options.reporting)
     if options.examples is not None:
         _expect_examples(options.examples)
     deployment = open_deployment(options.where, environment)
@@ -174,7 +174,7 @@ def _sent(options: VerifyOptions, deployment: Deployment, console: Console) -> O
         )
         return judge(deployment, run_options)
 
-    return shown(console, deployment.journal, carry_out, is_quiet=options.quiet)
+    return with_progress(console, deployment.journal, carry_out, is_quiet=options.quiet)
 
 
 def print_plan(options: VerifyOptions, environment: Mapping[str, str]) -> None:

@@ -54,7 +54,7 @@ class FaultHandlers:
 
     def list_all(self, call: Call) -> HandlerResponse:
         """Responds to ``GET /faults`` or ``GET /stubs``: stubs in the order of trial, latest first."""
-        kept = list(self._of(call.world).values())
+        kept = list(self._faults(call.world).values())
         ordered = kept[::-1] if self._word == "stub" else kept
         return HandlerResponse([self._shown(call.world, it) for it in ordered])
 
@@ -64,7 +64,7 @@ class FaultHandlers:
         Raises:
             NotFound: There is no fault or stub with this id.
         """
-        return HandlerResponse(self._shown(call.world, self._one(call.world, identifier)))
+        return HandlerResponse(self._shown(call.world, self._find(call.world, identifier)))
 
     def delete(self, call: Call, identifier: str) -> HandlerResponse:
         """Responds to ``DELETE /faults/{id}`` or ``DELETE /stubs/{id}``.
@@ -72,25 +72,25 @@ class FaultHandlers:
         Raises:
             NotFound: There is no fault or stub with this id.
         """
-        del call.world.faults[self._one(call.world, identifier).id]
+        del call.world.faults[self._find(call.world, identifier).id]
         call.world.note_change()
         return HandlerResponse(status=204)
 
     def delete_all(self, call: Call) -> HandlerResponse:
         """Responds to ``DELETE /faults`` or ``DELETE /stubs``: the other kind is kept."""
         world = call.world
-        deleted = self._of(world)
+        deleted = self._faults(world)
         world.faults = {name: it for name, it in world.faults.items() if name not in deleted}
         world.note_change()
         return HandlerResponse(status=204)
 
-    def _of(self, world: World) -> dict[str, Fault]:
+    def _faults(self, world: World) -> dict[str, Fault]:
         are_stubs = self._word == "stub"
         faults = world.faults.items()
         return {name: it for name, it in faults if (it.stub is not None) is are_stubs}
 
-    def _one(self, world: World, identifier: str) -> Fault:
-        kept = self._of(world)
+    def _find(self, world: World, identifier: str) -> Fault:
+        kept = self._faults(world)
         if identifier not in kept:
             hint = nearest(identifier, list(kept)) or "."
             msg = f"There is no {self._word} {identifier!r}{hint} GET /__admin/{self._word}s lists them."
@@ -108,7 +108,7 @@ def create_fault(admin: AdminContext, call: Call, *, body: Mapping[str, Any]) ->
     world = call.world
     fault = msgspec.convert({"id": next_id(world, "fault"), **body}, Fault)
     fault = check_fault(fault, admin.endpoints, world)
-    keep(world, fault)
+    put_in_force(world, fault)
     world.note_change()
     return HandlerResponse(_shown_fault(world, fault), 201)
 
@@ -135,7 +135,7 @@ def check_fault(fault: Fault, endpoints: Mapping[str, Endpoint], world: World) -
     return fault
 
 
-def keep(world: World, fault: Fault) -> None:
+def put_in_force(world: World, fault: Fault) -> None:
     """Adds a fault or a stub to a world.
 
     Raises:
@@ -151,12 +151,12 @@ def keep(world: World, fault: Fault) -> None:
 
 def next_id(world: World, word: str) -> str:
     """Returns a free id of a word and a number, also different from deleted ones in the journal."""
-    met = {
+    journalled = {
         field
         for context in world.journal
         for field in (context.fault, response_header(context, STUB))
     }
-    taken = met | world.faults.keys()
+    taken = journalled | world.faults.keys()
     numbers = itertools.count(len(world.faults) + 1)
     return next(name for number in numbers if (name := f"{word}-{number}") not in taken)
 
@@ -236,7 +236,7 @@ def add_stub(world: World, body: Mapping[str, Any], endpoints: Mapping[str, Endp
         Conflict: There is a fault or a stub with this id.
     """
     stub = check_stub(_read(body, next_id(world, "stub")), endpoints, world)
-    keep(world, stub)
+    put_in_force(world, stub)
     return stub
 
 

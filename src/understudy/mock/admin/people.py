@@ -18,7 +18,13 @@ from understudy.mock.fixtures.record_checks import WorldRecords, check_person, c
 from understudy.mock.server.call import Call, HandlerResponse, Handlers, attachment
 from understudy.mock.server.clock import written
 from understudy.mock.server.worlds import World
-from understudy.mock.store.applications import COOKIE, USED_SCOPES, begin, cookie_path, set_cookie
+from understudy.mock.store.applications import (
+    COOKIE,
+    USED_SCOPES,
+    begin_session,
+    cookie_path,
+    set_cookie,
+)
 from understudy.mock.store.people import (
     IMAGES,
     PEOPLE,
@@ -53,8 +59,8 @@ def create_person(call: Call, *, body: Mapping[str, Any]) -> HandlerResponse:
     if call.world.get(PEOPLE, person.slug) is not None:
         msg = f"slug: there is a person {person.slug!r} already; choose another."
         raise Conflict(msg)
-    _keep(call.world, person, None)
-    return HandlerResponse(_whole(call.world, person.slug), 201)
+    _store(call.world, person, None)
+    return HandlerResponse(msgspec.to_builtins(person), 201)
 
 
 def get_person(call: Call, slug: str) -> HandlerResponse:
@@ -79,8 +85,8 @@ def replace_person(call: Call, slug: str, *, body: Mapping[str, Any]) -> Handler
     if person.slug != slug:
         msg = f"slug: {person.slug!r} is not {slug!r}; a person keeps the slug."
         raise BadRequest(msg)
-    _keep(call.world, person, before)
-    return HandlerResponse(_whole(call.world, slug))
+    _store(call.world, person, before)
+    return HandlerResponse(msgspec.to_builtins(person))
 
 
 def get_fixture(call: Call, slug: str) -> HandlerResponse:
@@ -109,10 +115,6 @@ def _listed(call: Call, person: Person) -> dict[str, Any]:
     }
 
 
-def _whole(world: World, slug: str) -> Any:
-    return msgspec.to_builtins(named_person(world, slug))
-
-
 def _checked(world: World, body: Mapping[str, Any]) -> Person:
     try:
         person = converted("The person", body, Person)
@@ -122,7 +124,7 @@ def _checked(world: World, body: Mapping[str, Any]) -> Person:
     return with_password(person)
 
 
-def _keep(world: World, person: Person, before: Person | None) -> None:
+def _store(world: World, person: Person, before: Person | None) -> None:
     """Stores a person with the indexes by address and avatar; a conflict changes nothing.
 
     Raises:
@@ -211,7 +213,7 @@ def create_session(call: Call, *, body: Mapping[str, str]) -> HandlerResponse:
     """
     world, person = call.world, body["person"]
     expect_person(world, person)
-    session = begin(world, person)
+    session = begin_session(world, person)
     url = call.authorization_url
     about = {
         "person": person,

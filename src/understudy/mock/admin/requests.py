@@ -252,7 +252,7 @@ INTERVAL = 0.25
 WAITING = 1000
 """Most exchanges that wait for a slow reader of a stream; further ones are left out."""
 
-NEAR = 3
+SUGGESTED = 3
 """Operations that are suggested for a request that matched none."""
 
 NEWEST = 50
@@ -351,21 +351,23 @@ async def list_near_misses(admin: AdminContext, call: Call) -> HandlerResponse:
 
 def _near_misses(admin: AdminContext, contexts: Sequence[RequestContext]) -> list[dict[str, Any]]:
     return [
-        {"request": request(context), **near}
+        {"request": request(context), **suggestion}
         for context in contexts
-        for near in _near(admin, context)
+        for suggestion in _suggestions(admin, context)
     ]
 
 
-def _near(admin: AdminContext, context: RequestContext) -> list[dict[str, Any]]:
-    def distance(method: str, path: str) -> float:
+def _suggestions(admin: AdminContext, context: RequestContext) -> list[dict[str, Any]]:
+    """Returns the operations with the most similar paths, in WireMock's format of near misses."""
+
+    def distance_to(method: str, path: str) -> float:
         similar = SequenceMatcher(None, context.path, fill(path, context.path)).ratio()
         return round(1 - (similar if method == context.method else similar * 0.9), 3)
 
     if len(context.path) > LONGEST_COMPARED:
         return []
     ranked = sorted(
-        (distance(method, path), name, method, path)
+        (distance_to(method, path), name, method, path)
         for name, it in admin.endpoints.items()
         for method, path in [(it.operation.method, it.api.base_path + it.operation.path)]
     )
@@ -375,9 +377,9 @@ def _near(admin: AdminContext, context: RequestContext) -> list[dict[str, Any]]:
                 "name": name,
                 "request": {"method": method, "urlPathTemplate": path},
             },
-            "matchResult": {"distance": far},
+            "matchResult": {"distance": distance},
         }
-        for far, name, method, path in ranked[:NEAR]
+        for distance, name, method, path in ranked[:SUGGESTED]
     ]
 
 

@@ -173,7 +173,7 @@ def _app_page(session: Session, application: Application, error: str = "") -> Re
 def _page(template: str, session: Session, **members: object) -> Response:
     person = sessions.person_of(session)
     page = render_template(template, csrf=session.csrf, person=person, query="", **members)
-    return sessions.keep(make_response(page), session)
+    return sessions.with_cookie(make_response(page), session)
 
 
 def _digest(token: str) -> str:

@@ -6,7 +6,7 @@ from flask import Response, abort, request
 from msgspec.structs import replace
 
 from understudy.mock.pages.wsgi_bridge import exchange
-from understudy.mock.store.applications import COOKIE, SESSIONS, Session, begin, set_cookie
+from understudy.mock.store.applications import COOKIE, SESSIONS, Session, begin_session, set_cookie
 from understudy.mock.store.people import PEOPLE, Person
 
 CSRF_FIELD = "csrf"
@@ -16,7 +16,7 @@ def session_of() -> Session:
     """Returns the browser's session; a new one if it has none or its person was deleted."""
     session = exchange().world.get(SESSIONS, request.cookies.get(COOKIE, ""))
     if session is None or (session.person is not None and person_of(session) is None):
-        return begin(exchange().world)
+        return begin_session(exchange().world)
     return session
 
 
@@ -25,7 +25,7 @@ def end(session: Session) -> None:
     exchange().world.remove(SESSIONS, session.key)
 
 
-def keep(response: Response, session: Session) -> Response:
+def with_cookie(response: Response, session: Session) -> Response:
     """Adds the session's cookie to a response."""
     response.headers.add("Set-Cookie", set_cookie(session, exchange().site_url))
     return response

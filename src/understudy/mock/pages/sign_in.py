@@ -51,7 +51,7 @@ from understudy.mock.store.applications import (
     Application,
     Consent,
     Session,
-    begin,
+    begin_session,
 )
 from understudy.mock.store.people import PEOPLE
 from understudy.mock.store.vocabulary import vocabulary_of
@@ -138,11 +138,11 @@ def sign_in() -> Response | Redirect:
         error = "The user name or password is wrong."
         return _sign_in_page(session, query, error, 401, _application_of(query))
     sessions.end(session)
-    session = begin(current.world, slug)
+    session = begin_session(current.world, slug)
     # the form gives only the query, so that it cannot redirect to another site
     onward = f"/oauth2/authorize?{_printable(query.encode())}" if query else "/apps"
     response = make_response(redirect(current.site_url + onward, 303))
-    return sessions.keep(response, session)
+    return sessions.with_cookie(response, session)
 
 
 @blueprint.post("/sign-out")
@@ -152,7 +152,7 @@ def sign_out() -> Response:
     session = sessions.session_of()
     sessions.expect_csrf(session)
     sessions.end(session)
-    return _sign_in_page(begin(current.world), request.form.get("query", ""))
+    return _sign_in_page(begin_session(current.world), request.form.get("query", ""))
 
 
 @blueprint.post("/consent")
@@ -232,7 +232,7 @@ def _consent_page(session: Session, authorization: AuthorizationRequest, query: 
             query=_printable(query),
         )
     )
-    return sessions.keep(page, session)
+    return sessions.with_cookie(page, session)
 
 
 def _sign_in_page(
@@ -252,7 +252,7 @@ def _sign_in_page(
         query=query,
         username=request.form.get("username", ""),
     )
-    return sessions.keep(make_response(page, status), session)
+    return sessions.with_cookie(make_response(page, status), session)
 
 
 def _application_of(query: str) -> Application | None:

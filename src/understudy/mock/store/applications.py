@@ -171,7 +171,7 @@ _DIGITS = 32
 """Hexadecimal digits of a key: 128 bits."""
 
 
-def begin(world: World, person: str | None = None) -> Session:
+def begin_session(world: World, person: str | None = None) -> Session:
     """Creates a session. Each sign-in needs a new one, against session fixation."""
     mark = world.mark  # two worlds of one seed must not share sessions
     key, csrf = (mark + world.identifiers.hexadecimal(_DIGITS) for _ in range(2))
