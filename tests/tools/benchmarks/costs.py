@@ -9,8 +9,8 @@ from tests.tools.benchmarks.figures import Growth
 from tests.tools.benchmarks.growth import GENERATED, PAGES, understudy
 from tests.tools.benchmarks.measuring import served
 from tests.tools.benchmarks.peers import Peer, mock_command
-from tests.tools.benchmarks.preparing import tokens_of
-from tests.tools.benchmarks.targets import COUNTED, CURL_CASES, HELP, LISTING, RECORDED
+from tests.tools.benchmarks.preparing import STUBS, tokens_of
+from tests.tools.benchmarks.targets import COUNTED, CURL_CASES, HELP, LISTING, RECORDED, STUBBED
 from tests.tools.benchmarks.workloads import LOOKUP, counted_lookup, workloads
 
 
@@ -21,6 +21,7 @@ def costs(cache: Path, rounds: int, seconds: int) -> dict[str, list[float]]:
         HELP: help_costs,
         COUNTED: _costs_of_counting(cache, rounds, seconds),
         RECORDED: _costs_of_recording(cache, rounds, seconds),
+        STUBBED: _costs_of_stubs(cache, rounds, seconds),
     }
 
 
@@ -38,6 +39,19 @@ def _costs_of_counting(cache: Path, rounds: int, seconds: int) -> list[float]:
         for server in (in_memory, on_disk):
             server.cost(work, seconds)  # opens the window of each token
         return [on_disk.cost(work, seconds) - in_memory.cost(work, seconds) for _ in range(rounds)]
+
+
+def _costs_of_stubs(cache: Path, rounds: int, seconds: int) -> list[float]:
+    """Returns how many times the cost of an ordinary lookup a stubbed one has, in each round."""
+    work = next(each for each in workloads() if each.name == LOOKUP)
+    with ExitStack() as opened:
+        ordinary, stubbed = (
+            opened.enter_context(served(Peer("", mock_command(*people), "/v3"), cache, [work]))
+            for people in ((), ("--fixtures", f"{{cache}}/{STUBS}"))
+        )
+        for server in (ordinary, stubbed):
+            server.cost(work, seconds)  # the imports that follow the first response
+        return [stubbed.cost(work, seconds) / ordinary.cost(work, seconds) for _ in range(rounds)]
 
 
 def _costs_of_recording(cache: Path, rounds: int, seconds: int) -> list[float]:

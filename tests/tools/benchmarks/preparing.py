@@ -28,6 +28,10 @@ PRINCIPALS = 10_000
 """People of whom each whose profile is public has a token."""
 
 
+STUBS = "stubbed"
+"""Fixtures in the cache whose lookup of one person a stub answers."""
+
+
 def install(peer: Peer, cache: Path) -> str | None:
     """Installs a peer from npm, once for its versions; returns why it cannot run, or None."""
     lacking = peer.lacking()
@@ -109,6 +113,14 @@ def _write_stubs(document: dict[str, dict[str, dict[str, dict[str, object]]]], c
             }
         )
     (cache / "mockserver.json").write_text(json.dumps(expectations))
+    stub = {
+        "operation": "GET /profiles/{profileIdentifier}",
+        "when": {"path": {"profileIdentifier": "ada"}},
+        "response": {"body": bodies["/profiles/ada"]},
+    }
+    ours = _fixtures(cache / STUBS) / "stubs"
+    ours.mkdir(exist_ok=True)
+    (ours / "lookup.yaml").write_text(json.dumps(stub))
 
 
 def _write_people(cache: Path) -> None:

@@ -40,6 +40,7 @@ CURL_CASES = "10,080 cases to curl, s of processor"
 COUNTED = "--state, for a counted lookup, 10,000 people, µs of processor"
 RECORDED = "record, for a lookup that passes and is judged, µs of processor"
 LISTING = "first page of 10,000 worlds, ms"
+STUBBED = "a stubbed lookup to an ordinary one, processor time"
 WHOLE_RUN = "verify, default run on the mock, s of processor"
 BY_SOCKET = "verify by a socket to schemathesis run, requests a second"
 
@@ -100,7 +101,7 @@ _RATIOS = (
 
 _COSTS = (
     *((HELP, 0.09), (WHOLE_RUN, 8), (CURL_CASES, 2), (COUNTED, 20), (LISTING, 5)),
-    (RECORDED, 5000),
+    *((RECORDED, 5000), (STUBBED, 1.2)),
 )
 
 
