@@ -108,10 +108,8 @@ RULES_OF_MECHANISMS: Final[Mapping[Callable[..., Any], tuple[str, ...]]] = {
     request_validation.note_unknown_query: ("unknown-query-parameters-accepted",),
     parameters.once: ("query-parameter-repeated", "equivalent-address"),
     parameters.ParameterReader.read: ("query-parameter-empty",),
-    security.refuse_token: (
-        *("bearer-header", "invalid-token-refused", "invalid-token-unknown-profile"),
-        "unauthorized-challenge",
-    ),
+    security.invalid_token: ("bearer-header", "unauthorized-challenge"),
+    security.refuse_optional_token: ("invalid-token-refused", "invalid-token-unknown-profile"),
     form_members: ("token-repeated-field", "equivalent-content"),
     response_sending.method_not_allowed: ("token-post-only", "method-not-allowed-allow"),
     Cors.is_closed: ("token-no-cors",),

@@ -92,22 +92,24 @@ class Paths:
     def hint(self, path: str) -> str:
         """Returns ``; did you mean …?`` for an unknown path, or an empty text.
 
-        Extra slashes and a repeated base path are removed first. Otherwise the closest template is
-        suggested, provided that it resembles the path in a literal segment.
+        Extra slashes and an extra base path are removed first. Otherwise the closest template is
+        suggested, provided that it resembles the path in a literal segment below the base path.
         """
         if len(path) > LONGEST_COMPARED:
             return ""
-        meant = "/" + "/".join(filter(None, path.split("/")))
-        if meant.startswith(f"{self._optional}{self._optional}/"):
-            meant = meant.removeprefix(self._optional)
-        meant = meant if meant != path and self.template(self.based(meant)) else ""
-        filled = {
-            fill(template, path): template
-            for template in reversed(self._templates)
-            if not meant and _is_alike(template, path)
-        }
-        close = get_close_matches(path, list(filled), n=1)
-        return f"; did you mean {meant or filled[close[0]]!r}?" if meant or close else ""
+        slashed = "/" + "/".join(filter(None, path.split("/")))
+        rest = self._below_base(slashed)
+        for meant in (slashed, rest):
+            if meant != path and self.template(self.based(meant)):
+                return f"; did you mean {meant!r}?"
+        below = {template: self._below_base(template) for template in reversed(self._templates)}
+        filled = {fill(it, rest): full for full, it in below.items() if _is_alike(it, rest)}
+        close = get_close_matches(rest, list(filled), n=1)
+        return f"; did you mean {filled[close[0]]!r}?" if close else ""
+
+    def _below_base(self, path: str) -> str:
+        rest = path.removeprefix(self._optional)
+        return rest if rest.startswith("/") else path
 
 
 def aliases(document: Document, operations: Sequence[Operation]) -> dict[str, list[Operation]]:

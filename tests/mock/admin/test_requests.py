@@ -89,6 +89,8 @@ def test_what_nothing_answers_is_unmatched_and_has_near_misses(asked: Driver) ->
 
 def test_a_path_that_leads_nowhere_is_told_what_was_meant(driver: Driver) -> None:
     assert "did you mean '/v3/profiles/{profileIdentifier}'?" in driver.get("/v3/profile/ada").text
+    assert "did you mean '/avatar/ada'?" in driver.get("/v3/avatar/ada").text
+    assert "did you mean '/avatar/{identifier}'?" in driver.get("/v3/avatars/ada").text
 
 
 @pytest.mark.parametrize("path", ["requests", "requests/unmatched", "requests/har"])
@@ -201,6 +203,8 @@ def test_an_answer_is_explained_by_person_fixture_rules_and_switches(driver: Dri
     ("method", "path", "token", "rule", "others"),
     [
         ("GET", "/v3/me/profile", None, "unauthorized-challenge", "scope-|invalid-token|qr-"),
+        ("GET", "/v3/me/profile", "nobody", "unauthorized-challenge", "invalid-token|qr-"),
+        ("GET", "/v3/profiles/ada", "nobody", "invalid-token-refused", "scope-|qr-"),
         ("DELETE", "/v3/me/avatars/none", "ada-full", "avatar-unknown-404", "scope-|-token|qr-"),
         (
             "PATCH",

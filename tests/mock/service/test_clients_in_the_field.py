@@ -51,7 +51,8 @@ def test_links_follow_the_forwarded_header_of_a_proxy(ask, forwarded):
     [
         (None, "send Authorization: Bearer TOKEN"),
         ("ada-full", "the word Bearer is missing before the token"),
-        ("Bearer ada-ful", "there is no such token"),
+        ("Bearer ada-ful", "there is no such token; did you mean 'ada-full'? The tokens"),
+        ("Bearer nothing-like-it", "there is no such token. The tokens"),
         ("Bearer ada-expired", "the token expired at 2"),
     ],
 )

@@ -147,7 +147,9 @@ def authorize(context: RequestContext) -> None:
         return
     principal = _principal(context, authorization)
     if principal is None:
-        refuse_token(context, endpoint, authorization)
+        if endpoint.access.token == "required":
+            raise invalid_token(context, endpoint, authorization)
+        refuse_optional_token(context, endpoint, authorization)
         return
     _set_principal(context, principal)
     if endpoint.access.scopes is not None:
@@ -205,21 +207,30 @@ def missing_token(endpoint: Endpoint) -> Unauthorized:
     return Unauthorized(_because(endpoint, EXPECTED), headers=_challenge())
 
 
-def refuse_token(context: RequestContext, endpoint: Endpoint, authorization: bytes) -> None:
+def invalid_token(
+    context: RequestContext, endpoint: Endpoint, authorization: bytes
+) -> Unauthorized:
+    """Returns the refusal of a token that is not valid."""
+    msg = _because(endpoint, _reason_against(context, endpoint, authorization))
+    return Unauthorized(msg, code="invalid_token", headers=_challenge("invalid_token"))
+
+
+def refuse_optional_token(
+    context: RequestContext, endpoint: Endpoint, authorization: bytes
+) -> None:
     """Refuses an invalid token: at once or after validation; or ignores it, by the policies.
 
     Raises:
         Unauthorized: The policies neither ignore the token nor defer its refusal.
     """
-    is_optional = endpoint.access.token == "optional"
-    if is_optional and endpoint.api.policies.ignores_invalid_token(context.choices):
+    policies = endpoint.api.policies
+    if policies.ignores_invalid_token(context.choices):
         context.notes.append(
             "the token is not valid; the response is the one for anonymous clients"
         )
         return
-    msg = _because(endpoint, _reason_against(context, endpoint, authorization))
-    refusal = Unauthorized(msg, code="invalid_token", headers=_challenge("invalid_token"))
-    if not (is_optional and endpoint.api.policies.defers_invalid_token(context.choices)):
+    refusal = invalid_token(context, endpoint, authorization)
+    if not policies.defers_invalid_token(context.choices):
         raise refusal
     context.deferred = refusal
 
@@ -239,7 +250,8 @@ def _reason_against(context: RequestContext, endpoint: Endpoint, authorization: 
 
 def _because(endpoint: Endpoint, reason: str) -> str:
     hint = endpoint.api.token_hint
-    return f"{NOT_AUTHORIZED}: {reason}.{f' {hint}' if hint else ''}"
+    stop = "" if reason.endswith("?") else "."
+    return f"{NOT_AUTHORIZED}: {reason}{stop}{f' {hint}' if hint else ''}"
 
 
 def _expect_declared_scopes(
