@@ -60,6 +60,7 @@ def test_documents_end_the_command_with_1_where_a_client_breaks(tmp_path, title,
     result = drift("--documents", *write(tmp_path, edited(title)))
     assert result.exit_code == expected, result.output
     assert f"1 change of documents, {expected} of them breaking" in result.output
+    assert "Next: understudy drift --documents " in result.output
 
 
 def test_a_harmless_change_is_a_note(tmp_path):

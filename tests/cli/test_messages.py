@@ -146,7 +146,12 @@ MISTAKES = {
         ["verify", "--base-url", "http://staging.invalid/v3", "--rules", "profile-unknown-404"],
         "The host name staging.invalid is unknown here. Check base_url, DNS or VPN.",
     ),
-    "an argument": (["lint"], "Missing argument 'FILE'.\nTry 'main lint --help' for help.\n"),
+    "an argument": (
+        ["lint"],
+        "Missing argument 'FILE'; write an OpenAPI document, such as service.yaml.\n"
+        "Try 'main lint --help' for help.\n",
+    ),
+    "a journal": (["cleanup"], "beside its target file, such as staging.journal.\nTry"),
     "no address of a mock": (
         ["journal", "--mock", "localhost"],
         "'localhost' is not a URL; write it as https://host/path.",

@@ -359,6 +359,15 @@ def test_a_directory_with_files_is_not_overwritten(tmp_path):
         expect_new(tmp_path)
 
 
+def test_a_recording_of_nothing_that_can_be_served_ends_with_a_command(tmp_path, capsys):
+    with proxied(MockedDeployment(), key=KEY) as session:
+        session.request("GET", f"{PROXY}/v3/me/profile")
+        session.request("GET", f"{PROXY}/v3/qr-code/ada")
+    finished(session.recording, tmp_path / "staging", again=["--target", "staging.toml"])
+    out = f"--out {tmp_path}/staging-again"
+    assert f"Next: understudy record --target staging.toml {out} (" in capsys.readouterr().out
+
+
 def test_what_an_operation_without_a_state_responded_is_a_stub(monkeypatch, tmp_path):
     document = Path(__file__).parents[1] / "mock/service/newer_service.yaml"
     monkeypatch.setitem(TARGET_OF_APP, "document", str(document))

@@ -153,6 +153,16 @@ _ELSEWHERE: Final = {
 }
 """Names of commands and options in other tools, each with its name here."""
 
+_NEEDED: Final = {
+    "cleanup": "the journal that the killed run left beside its target file, such as staging.journal",
+    "explain": "the id that `understudy journal` shows, or last",
+    "infer": "an OpenAPI document, such as service.yaml",
+    "lint": "an OpenAPI document, such as service.yaml",
+    "open": "a capsule, which the console saves",
+    "schema": "a command that takes --json, such as verify",
+}
+"""What the argument of a command is, for whom left it out."""
+
 _OPTION_OF: Final = (
     (re.compile("https?://.*"), ("--base-url", "--mock")),
     (re.compile(r".*\.toml"), ("--target",)),
@@ -178,6 +188,8 @@ def _in_words(error: click.UsageError, command: click.Command | None) -> Unusabl
         text = _with_remedy(error.param, error.message)
         named = click.BadParameter(text, error.ctx, error.param, error.param_hint)
         return Unusable(named.format_message())
+    if isinstance(error, click.MissingParameter) and command and command.name in _NEEDED:
+        text = f"{text.removesuffix('.')}; write {_NEEDED[command.name]}."
     if isinstance(error, click.BadOptionUsage) and command is not None:
         name = error.option_name
         for option in command.params:

@@ -203,17 +203,26 @@ def ending(report: DriftReport, wanted: frozenset[str]) -> Ending:
 
 
 WHAT_IS_COMPARED = frozenset(
-    {"target", "against", "like", "mock_facts", "rules", "archive", "key", "walks", "seed"}
+    {
+        *("target", "against", "like", "mock_facts", "rules", "archive", "documents", "key"),
+        *("walks", "seed"),
+    }
 )
 """The options that the suggested next command repeats."""
 
 
 def _following(options: DriftOptions, report: DriftReport) -> str:
-    """Returns the command that shows the findings in detail; empty without findings."""
-    if options.where.target_file is None or not (report.findings or report.notes):
-        return ""
+    """Returns the command that tells more of what was found, or looks for more."""
     html = dict(options.files).get("html")
     if html is not None:
         return f"open {html}"
-    again = words_of(options, WHAT_IS_COMPARED)
-    return shlex.join(["understudy", "drift", *again, "--report", "html=drift.html"])
+    again = ["understudy", "drift", *words_of(options, WHAT_IS_COMPARED)]
+    if report.findings or report.notes:
+        return shlex.join([*again, "--report", "html=drift.html"])
+    if options.documents:
+        return shlex.join(["understudy", "serve", "--document", str(options.documents[1])])
+    if options.archive or options.walks:
+        return shlex.join(["understudy", "verify", *words_of(options, {"target"})])
+    return (
+        f"{shlex.join([*again, '--walks', '20'])} (looks for differences in sequences of requests)"
+    )

@@ -204,9 +204,8 @@ def generate(options: GenerateOptions, environment: Mapping[str, str]) -> int:
         url = options.base_url or environment.get("UNDERSTUDY_URL", MOCK_URL)
         msw.write(url, options.out, is_forced=options.force)
         if options.out is not None:
-            echo(
-                f"{options.out}: handlers(), to give to setupServer or setupWorker of MSW", err=True
-            )
+            about = f"{options.out}: handlers(), to give to setupServer or setupWorker of MSW"
+            echo(f"{about}\nNext: npm install --save-dev msw", err=True)
         return 0
     for contradiction in _contradictions(options):
         raise click.UsageError(contradiction)

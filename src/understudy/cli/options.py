@@ -228,10 +228,14 @@ def words_of(record: Any, names: Collection[str]) -> list[str]:
         value = values[parameter.name]
         if parameter.name not in names or value in (None, (), parameter.default):
             continue
+        name = max(parameter.opts, key=len)
+        if parameter.nargs > 1:
+            words += [name, *map(str, value)]
+            continue
         if isinstance(value, tuple) and not parameter.multiple:
             value = ",".join(value)
         for part in value if parameter.multiple else (value,):
-            words += [max(parameter.opts, key=len), str(part)]
+            words += [name, str(part)]
     return words
 
 

@@ -7,7 +7,7 @@ import logging
 import shlex
 import socket
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing, contextmanager, suppress
 from pathlib import Path
 from typing import Final
@@ -16,7 +16,7 @@ from understudy.api.opening import open_deployment
 from understudy.api.options import profile_files
 from understudy.cli.commands import RecordOptions
 from understudy.cli.exit_codes import ExitCode
-from understudy.cli.options import expect_different
+from understudy.cli.options import expect_different, words_of
 from understudy.cli.writing import ready_file
 from understudy.errors import StartupError
 from understudy.exchange.messages import Identity
@@ -80,7 +80,8 @@ def record(options: RecordOptions, environment: Mapping[str, str]) -> int:
         recording.judge.skip = None if options.quiet else echo
         try:
             _serve(recording, (resource, authorization), announce)
-            return finished(recording, options.out, key_path)
+            again = words_of(options, {"target", "base_url", "auth_url"})
+            return finished(recording, options.out, key_path, again)
         except StartupError:
             raise
         except Exception as error:  # a traceback could print personal data of an exchange
@@ -88,8 +89,16 @@ def record(options: RecordOptions, environment: Mapping[str, str]) -> int:
             return ExitCode.INTERNAL
 
 
-def finished(recording: Recording, out: Path | None, key: Path | None = None) -> ExitCode:
+def finished(
+    recording: Recording, out: Path | None, key: Path | None = None, again: Sequence[str] = ()
+) -> ExitCode:
     """Judges the remaining exchanges, reports, writes the recording, and returns the exit code.
+
+    Args:
+        recording: What has passed.
+        out: Where it is written.
+        key: File of the key for pseudonyms.
+        again: The options that name the deployment.
 
     Raises:
         StartupError: The recording cannot be written.
@@ -97,8 +106,15 @@ def finished(recording: Recording, out: Path | None, key: Path | None = None) ->
     recording.judge.close()
     code = report(recording)
     if recording.recorder is not None and out is not None:
-        write(recording.recorder, out, key)
+        write(recording.recorder, out, key, again)
+    else:
+        echo(f"Next: {_recording(again, 'recording')} (keeps what passes, to serve it)")
     return code
+
+
+def _recording(options: Sequence[str], out: str) -> str:
+    """Returns the command that records a deployment into a new directory."""
+    return shlex.join(["understudy", "record", *options, "--out", out])
 
 
 def _serve(
@@ -124,8 +140,10 @@ def _serve(
     asyncio.run(serve())
 
 
-def write(recorder: Recorder, out: Path, key: Path | None = None) -> None:
-    """Writes a recording, and prints the command that serves it."""
+def write(
+    recorder: Recorder, out: Path, key: Path | None = None, again: Sequence[str] = ()
+) -> None:
+    """Writes a recording, and prints what to type next."""
     files = recorder.files()
     write_whole(files, out)
     is_served = not {"tokens.yaml", "stubs/recorded.yaml"}.isdisjoint(files)
@@ -142,7 +160,8 @@ def write(recorder: Recorder, out: Path, key: Path | None = None) -> None:
         write_profile(profile, profile_files(recorder.target) | others)
         echo(f"Next: understudy serve --like {shlex.quote(str(profile))}")
     else:
-        echo("No response of an operation was read, so there is nothing to serve.")
+        echo("No profile passed, nor a response of another operation: there is nothing to serve.")
+        echo(f"Next: {_recording(again, f'{out}-again')} (and let the app read a profile)")
 
 
 def line_of(finding: Finding) -> str:
