@@ -123,8 +123,8 @@ class RequestBudget:
             raise OutOfTime(msg)
         most = self.allowance.requests
         if most is not None and self.sent + 1 + reserved > most:
-            kept = f", {reserved} of them are kept for undoing changes" if reserved else ""
-            msg = f"the run may send {counted(most, 'request')} (--max-requests{kept})"
+            # the same words whatever is reserved: equal reasons are listed once
+            msg = f"the run may send {counted(most, 'request')} (--max-requests), undoing included"
             raise BudgetSpent(msg)
 
     def spend(
