@@ -109,8 +109,9 @@ def test_what_one_refused_spelling_brings_stands_under_it_alone(status):
         each.key: {rule.id: broken[rule.id]}
         for each, rule in zip(differences, (rules[0], rules[1], rules[1]), strict=True)
     }
-    own = RunJudgement({1: broken, 2: broken}, cured, {}, {}, catalogue())
-    found = causes(differences, [], Judgements(own, own, NO_JUDGEMENT))
+    own_roots = {it.id: it.id for it in rules}
+    own = RunJudgement({1: broken, 2: broken}, cured, {}, {}, catalogue(), roots=own_roots)
+    found = causes(differences[::-1], [], Judgements(own, own, NO_JUDGEMENT))
     named = {it.rule: len(it.differences) for it in found if it.fault == "deployment"}
     assert named == {rules[0].id: 2, rules[1].id: 1}
 

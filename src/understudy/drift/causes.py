@@ -431,11 +431,17 @@ def _rooted(
     for key, members in groups.items():
         for each in members:
             shown = each.other if key.fault == "other" else each.exchange
-            explains = {it.rule for it in KNOWN_CAUSES if it.explains(shown)}
-            explains |= (
-                {judgements.first.roots.get(key.rule, "")} if key.fault == "deployment" else set()
+            known = {it.rule for it in KNOWN_CAUSES if it.explains(shown)}
+            found = judgements.first.roots.get(key.rule, "") if key.fault == "deployment" else ""
+            root = next(
+                (
+                    it
+                    for explains in (known, {found})  # a rule may be its own root
+                    for it in groups
+                    if it.fault == key.fault and it.rule in explains
+                ),
+                key,
             )
-            root = next((it for it in groups if it.fault == key.fault and it.rule in explains), key)
             rooted.setdefault(root, []).append(each)
     return rooted
 
