@@ -54,8 +54,10 @@ def test_what_nothing_explains_follows_from_the_rule_that_its_sender_saw_broken_
     later = exchange_of("/qr-code/bea", operation="GET /qr-code/{}", number=2)
     elsewhere = exchange_of("/qr-code/bea", operation="GET /qr-code/{}", number=3, source="another")
     following = [Difference("status", "200", "404", each, each) for each in (later, elsewhere)]
+    limited = exchange_of("/qr-code/x", operation="GET /qr-code/{}", status=429, number=4)
+    spent = Difference("status", "429", "200", limited, QR_CODE)  # the hour's end is no cause
     judgements = Judgements(judged(BrokenRule(STATED, False, "")), NO_JUDGEMENT, NO_JUDGEMENT)
-    first, second = causes([DIFFERENCE, *following], [], judgements)
+    first, second = causes([DIFFERENCE, *following, spent], [], judgements)
     assert (first.rule, first.differences) == (STATED.id, (DIFFERENCE, following[0]))
     assert (second.fault, second.differences) == ("unexplained", (following[1],))
 

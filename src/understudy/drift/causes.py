@@ -36,6 +36,7 @@ from understudy.interface.facts import AS_ASSUMED, OTHERWISE
 from understudy.interface.operations import AVATARS, OWN_PROFILE, QR_CODE, UPDATE_PROFILE
 from understudy.interface.rules import Rule
 from understudy.verify.findings import ANSWERS, DOCUMENT
+from understudy.verify.gateway import TOO_MANY
 from understudy.verify.rate_limit_history import UNAUTHORIZED
 from understudy.verify.reports import KNOWN_CAUSES
 
@@ -262,7 +263,10 @@ def causes(
         named |= {(difference.exchange.number, it.rule.id) for _, it in breaches}
         entry = explained_by(difference) if explained_by is not None else None
         key = _learnt(_key(difference, breaches, entry, judgements), learnt)
-        groups.setdefault(key, []).append(difference)
+        # rules that the end of the hour's requests leaves unchecked are listed as such
+        is_limited = TOO_MANY in {difference.exchange.status, difference.other.status}
+        if key.fault != "unexplained" or not is_limited:
+            groups.setdefault(key, []).append(difference)
     for breach, difference in _unnamed(rows, judgements, named):
         is_settled = breach.is_open and _is_settled(breach.rule.id, difference, judgements, learnt)
         if not is_settled:
