@@ -1,6 +1,6 @@
 """Sends httpx's requests to a mock through its HTTP protocol, without a socket.
 
-``httpx.ASGITransport`` calls the application itself, and so never reaches ``Served.respond``.
+``httpx.ASGITransport`` calls the application itself, and so never reaches ``ReloadableSite.respond``.
 """
 
 import asyncio

@@ -50,7 +50,7 @@ from understudy.mock.server.hosts import PRIVATE_PATHS, is_local
 from understudy.mock.server.journal import Journal
 from understudy.mock.server.journaling import RequestListener
 from understudy.mock.server.request_context import HERE, Addresses
-from understudy.mock.server.stack import Served, Site, SiteConfig
+from understudy.mock.server.stack import ReloadableSite, Site, SiteConfig
 from understudy.mock.server.worlds import Baseline, Identifiers, World
 from understudy.mock.service.published import PATH
 from understudy.mock.service.resource_operations import uncovered_names
@@ -118,8 +118,8 @@ class Mock:
         pinned = partial(fingerprint, settings, self.fixtures, self._declared.files)
         self.worlds, self._store = persisted(self.world, settings, pinned)
         self.edge_cases: EdgeCaseSource | None = None
-        self.resource = Served()
-        self.authorization = Served()
+        self.resource = ReloadableSite()
+        self.authorization = ReloadableSite()
         key = settings.recording_key
         if key is not None and key.exists():  # a shared recording comes without its key
             entrance = plugins.find("entrances", "record")(settings.fixtures, key)

@@ -13,7 +13,7 @@ from understudy.limits import HEADER_BYTES, Limit
 from understudy.mock.server import protocol
 from understudy.mock.server.protocol import Episode, HttpConnection
 from understudy.mock.server.serving import bind, configuration, serve
-from understudy.mock.server.stack import Served
+from understudy.mock.server.stack import ReloadableSite
 
 REQUEST = b"GET /v1/notes?size=1 HTTP/1.1\r\nHost: mock.test\r\n"
 
@@ -146,7 +146,7 @@ def test_an_idle_connection_ends_whatever_it_sent_last(talk: Talk, monkeypatch, 
 
 def test_one_timer_serves_an_idle_connection_until_the_application_works(notes) -> None:
     async def converse() -> None:
-        served = Served()
+        served = ReloadableSite()
         served.site = notes.application
         settings = configuration(served)
         settings.load()

@@ -12,7 +12,7 @@ from tests.proofs.entrances.traffic import Sent
 from tests.store_server import StoreServer, store_server
 
 from understudy.fleet.shared_store import SharedWorldStore
-from understudy.mock.server import direct
+from understudy.mock.server import fast_path
 from understudy.mock.settings import Settings
 
 CONNECTIONS = int(os.environ.get("UNDERSTUDY_FUZZ", "400"))
@@ -62,7 +62,7 @@ def test_every_request_responds_and_changes_the_same_when_it_is_worked_on_twice(
 def test_a_condition_that_one_entrance_lacks_is_a_difference(
     name: str, monkeypatch: pytest.MonkeyPatch
 ):
-    monkeypatch.setattr(direct, name, lambda *_: None)
+    monkeypatch.setattr(fast_path, name, lambda *_: None)
     assert asyncio.run(compare(CONNECTIONS, 1, most=1)).differences
 
 

@@ -78,9 +78,8 @@ class _Facts(NamedTuple):
             return (self.violation.location,)
         if self.violation is not None and name in _PLACE_NAMES:
             location, path = self.violation.location, self.violation.path
-            text = (
-                "".join(f"/{it}" for it in path) if name == "pointer" else ".".join(map(str, path))
-            )
+            separator = "/" if name == "pointer" else "."
+            text = separator.join(map(str, ("", *path) if name == "pointer" else path))
             return text, [location, *path], [location, *map(str, path)], list(path)
         return ()
 
@@ -101,8 +100,8 @@ def has_message(value: Any, message: str) -> bool:
     if isinstance(value, str):
         return bool(value) and (message in value or message.startswith(value))
     if isinstance(value, dict):
-        return any(has_message(it, message) for it in value.values())
-    return isinstance(value, list) and any(has_message(it, message) for it in value)
+        return any(has_message(member, message) for member in value.values())
+    return isinstance(value, list) and any(has_message(item, message) for item in value)
 
 
 class ErrorBodies:
@@ -123,16 +122,16 @@ class ErrorBodies:
         """Returns a body with the problem's message; it is invalid if the schema cannot have one."""
         facts = _Facts(problem.message, status, problem.code)
         violations = problem.violations or (Violation("", (), problem.message),)
-        items = [_Facts(it.message, status, problem.code, it) for it in violations]
+        items = [_Facts(v.message, status, problem.code, v) for v in violations]
         if "array" in self._schemas.types(self._schema):
             lists = self._lists(self._schema, items)
-            return next((it for it in lists if self._accepts(self._schema, it)), [])
-        body = self._filled(self._schema, facts, items)
-        if has_message(body, facts.message):
-            return body
-        others = (self._filled(it, facts, items) for it in self._alternatives())
-        fitting = (it for it in others if has_message(it, facts.message))
-        return next((it for it in fitting if self._accepts(self._schema, it)), body)
+            return next((body for body in lists if self._accepts(self._schema, body)), [])
+        first = self._filled(self._schema, facts, items)
+        if has_message(first, facts.message):
+            return first
+        bodies = (self._filled(schema, facts, items) for schema in self._alternatives())
+        telling = (body for body in bodies if has_message(body, facts.message))
+        return next((body for body in telling if self._accepts(self._schema, body)), first)
 
     def _alternatives(self) -> Iterator[Node]:
         """Yields the alternatives of the schema; the sampler takes the first, which may lack a message."""
@@ -150,9 +149,9 @@ class ErrorBodies:
             return value
         members = self._schemas.members(schema, ALL)
         known = {name: members[name] for name in value if name in members}
-        bearer, text = self._bearer(known, facts.message)
+        message_name, message = self._message_member(known, facts.message)
         for name, member in known.items():
-            candidates = (text,) if name == bearer else facts.named(name)
+            candidates = (message,) if name == message_name else facts.named(name)
             types = self._schemas.types(member)
             lists = self._lists(member, items) if items and "array" in types else ()
             for candidate in chain(candidates, lists):
@@ -174,11 +173,12 @@ class ErrorBodies:
         is_valid = self._accepts(schema, {**value, name: candidate})
         return is_valid or not self._accepts(schema, value)
 
-    def _bearer(self, members: Mapping[str, Node], message: str) -> tuple[str | None, str]:
+    def _message_member(self, members: Mapping[str, Node], message: str) -> tuple[str | None, str]:
         """Returns the name of the member for the message, and the message, truncated to fit."""
         by_letters = {letters_of(name): name for name in reversed(list(members))}
         named = [by_letters[name] for name in _MESSAGE_NAMES if name in by_letters]
-        is_flat = not any(self._schemas.types(it) & {"object", "array"} for it in members.values())
+        types = frozenset[str]().union(*map(self._schemas.types, members.values()))
+        is_flat = types.isdisjoint({"object", "array"})
         others = [name for name in members if self._is_free(name, members[name])] if is_flat else []
         for name in (*named, *others):
             longest = self._schemas.follow(members[name]).value.get("maxLength")
@@ -200,14 +200,16 @@ class ErrorBodies:
         declared = self._schemas.follow(schema)
         if not isinstance(declared.value, dict) or "properties" in declared.value:
             return None
-        placed = {
-            ".".join(map(str, it.violation.path)) or it.violation.location: it.message
-            for it in items
-            if it.violation is not None
+        messages = {
+            ".".join(map(str, facts.violation.path)) or facts.violation.location: facts.message
+            for facts in items
+            if facts.violation is not None
         }
-        maps: tuple[dict[str, Any], ...] = ({name: [it] for name, it in placed.items()}, placed)
-        fitting = (it for it in maps if "" not in it and self._accepts(schema, it))
-        return next(fitting, None)
+        if "" in messages:
+            return None  # a violation of the whole request has no place
+        listed = {place: [message] for place, message in messages.items()}
+        maps: tuple[dict[str, Any], ...] = (listed, messages)
+        return next((body for body in maps if self._accepts(schema, body)), None)
 
     def _lists(self, schema: Node, items: Sequence[_Facts]) -> Iterator[list[Any]]:
         """Yields all items as a list of this schema, then only the first, in case of ``maxItems``."""
@@ -489,8 +491,8 @@ class DeclaredHeaders:
         letters = header_letters(name)
         header = known.declared.get(letters)
         if header is None and len(letters) >= _SHORTEST_ENDING:
-            alike = [it for it in known.declared if it.endswith(letters)]
-            header = known.declared[alike[0]] if len(alike) == 1 else None
+            similar = [declared for declared in known.declared if declared.endswith(letters)]
+            header = known.declared[similar[0]] if len(similar) == 1 else None
         if header is None:
             return _Sent(self._other_names.get(name, name), letters, {})
         return _Sent(header.name.lower(), header_letters(header.name), self._listed(header))
@@ -503,12 +505,12 @@ class DeclaredHeaders:
 
     @staticmethod
     def _made_up(known: _OfStatus, missing: frozenset[str], others: Headers) -> Headers:
-        ours = {header_letters(name): value for name, value in others}
+        values = {header_letters(name): value for name, value in others}
         made_up = []
         for letters in sorted(missing):
-            name, value = known.samples[letters]
-            own = (value for ending, value in ours.items() if letters.endswith(ending))
-            made_up.append((name, next(own, value)))
+            name, sample = known.samples[letters]
+            own = (value for ending, value in values.items() if letters.endswith(ending))
+            made_up.append((name, next(own, sample)))
         return tuple(made_up)
 
 

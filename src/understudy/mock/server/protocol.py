@@ -44,7 +44,7 @@ from understudy.mock.server.fault_injection import ABORT
 from understudy.mock.server.faults import WireResponse
 from understudy.mock.server.guards import MOST_DRAINED_BYTES
 from understudy.mock.server.request_context import Peer, RequestHead
-from understudy.mock.server.stack import Served
+from understudy.mock.server.stack import ReloadableSite
 
 if sys.platform != "win32":
     import resource
@@ -163,7 +163,7 @@ class HttpConnection(HttpToolsProtocol):
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.logger = _uvicorn_log
-        served = self.config.app if isinstance(self.config.app, Served) else None
+        served = self.config.app if isinstance(self.config.app, ReloadableSite) else None
         self._served = served if served is not None and served.entrance is None else None
         self._is_in_head = True
         self._is_refused = False

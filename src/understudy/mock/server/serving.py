@@ -28,7 +28,7 @@ from understudy.errors import StartupError
 from understudy.limits import IDLE_SECONDS, READING_SECONDS
 from understudy.mock.server.protocol import HttpConnection
 from understudy.mock.server.request_context import RequestContext
-from understudy.mock.server.stack import Served
+from understudy.mock.server.stack import ReloadableSite
 
 _log = logging.getLogger(__name__)
 
@@ -314,7 +314,7 @@ async def serve(
 def _build_stacks(applications: Iterable[ASGIApp]) -> None:
     """Builds the routers, which take long and which only unusual requests need."""
     for application in applications:
-        if isinstance(application, Served):
+        if isinstance(application, ReloadableSite):
             application.site.router()
     if gc.get_freeze_count():  # the start froze its objects; these are permanent, too
         gc.freeze()
@@ -326,7 +326,7 @@ def configuration(
     """Returns the settings under which uvicorn serves an application.
 
     Args:
-        application: Application to serve. A ``Served`` responds directly to ordinary requests; the
+        application: Application to serve. A ``ReloadableSite`` responds directly to ordinary requests; the
             attribute ``websocket_protocol``, if any, handles WebSocket connections.
         certificate: Certificate chain and private key, as PEM files, for https; None for http.
     """

@@ -10,9 +10,9 @@ from threading import Lock
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from understudy.mock.server.api import Api
-from understudy.mock.server.direct import Continuation, Direct
 from understudy.mock.server.dispatcher import Dispatcher, ResponseValidation, route
 from understudy.mock.server.endpoint import Endpoint, endpoints
+from understudy.mock.server.fast_path import Continuation, FastPath
 from understudy.mock.server.fault_injection import answer_early, inject_faults
 from understudy.mock.server.faults import WireResponse
 from understudy.mock.server.guards import (
@@ -102,7 +102,7 @@ class Site:
         config: Configuration of the address.
 
     Attributes:
-        respond: Responds to an ordinary request in one call, as ``Direct.respond`` does; with a shared
+        respond: Responds to an ordinary request in one call, as ``FastPath.respond`` does; with a shared
             store, the response is sent after the commit.
 
     Raises:
@@ -135,7 +135,7 @@ class Site:
         self._dispatcher = Dispatcher(config.elsewhere, config.response_validation)
         self._router: ASGIApp | None = None
         self._is_building = Lock()
-        self._direct = direct = Direct(
+        self._fast_path = fast_path = FastPath(
             self._journaling,
             RouteTable(self._endpoints),
             # the other steps concern only unusual requests, which take the stack
@@ -144,10 +144,10 @@ class Site:
             self._dispatcher,
             self._errors,
         )
-        self.respond: Respond = direct.respond
+        self.respond: Respond = fast_path.respond
         self._enter: ASGIApp = partial(self._journaling.serve, self._cors)
         if config.shared is not None:
-            self.respond = Groups(direct, config.shared, self).add
+            self.respond = Groups(fast_path, config.shared, self).add
             self._enter = TransactionMiddleware(self._cors, self._journaling, config.shared)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -164,7 +164,7 @@ class Site:
             if context.status:  # a response has begun: the server closes the connection
                 self._errors.encode(context, error)
             else:
-                await send_wire(send, self._direct.refuse(context, error))
+                await send_wire(send, self._fast_path.refuse(context, error))
 
     async def _read(
         self, context: RequestContext, scope: Scope, receive: Receive, send: Send
@@ -207,7 +207,7 @@ class Site:
         await self._dispatcher(scope, receive, send)
 
 
-class Served:
+class ReloadableSite:
     """The ASGI application of one address, whose site is replaced when the documents change.
 
     Attributes:

@@ -19,8 +19,8 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from understudy.errors import Problem, ShuttingDown, StoreUnavailable
 from understudy.limits import JOURNAL_BODY_BYTES
-from understudy.mock.server.direct import Continuation, Direct, Worked
 from understudy.mock.server.endpoint import Endpoint
+from understudy.mock.server.fast_path import Continuation, FastPath, Worked
 from understudy.mock.server.faults import WireResponse
 from understudy.mock.server.hosts import CONSOLE_PATH, HEALTH_PATH, PRIVATE_PATHS
 from understudy.mock.server.journaling import Journaling
@@ -359,14 +359,14 @@ class Groups:
     """Groups the requests of one address by their world, and commits each group at once.
 
     Args:
-        direct: Handles ordinary requests.
+        fast_path: Handles ordinary requests.
         store: Store that the replicas share.
         stack: Middleware stack, which handles all other requests.
     """
 
-    def __init__(self, direct: Direct, store: SharedStore, stack: ASGIApp) -> None:
+    def __init__(self, fast_path: FastPath, store: SharedStore, stack: ASGIApp) -> None:
         self.stack = stack
-        self._direct = direct
+        self._fast_path = fast_path
         self._store = store
         self._waiting: dict[str, deque[GroupedRequest]] = {}
         self._tasks: set[asyncio.Task[None]] = set()
@@ -439,7 +439,7 @@ class Groups:
                 request.end(None)
                 continue
             context, response = worked
-            self._direct.journaling.observe(context)
+            self._fast_path.journaling.observe(context)
             transaction.add(context)
             done.append((request, context, response))
         if not done:
@@ -447,7 +447,7 @@ class Groups:
         await transaction.commit()
         for request, context, response in done:
             request.end(response)
-            self._direct.journaling.log(context)
+            self._fast_path.journaling.log(context)
 
     async def _worked(self, request: "GroupedRequest") -> Worked | None:
         """Handles a request; returns None where only the stack can respond.
@@ -456,7 +456,7 @@ class Groups:
             Superseded: The request needs a further world; the stack will handle it.
         """
         try:
-            worked = self._direct.work(request.head, request.peer, request.body)
+            worked = self._fast_path.work(request.head, request.peer, request.body)
             return await worked.work() if isinstance(worked, Continuation) else worked
         except Superseded as reason:
             request.end(None)

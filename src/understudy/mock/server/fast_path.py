@@ -1,7 +1,7 @@
 """The fast path: responds to ordinary requests in one call, without the middleware stack.
 
 Most requests need no task, no ASGI scope and no messages, which cost three times as much as the
-response. So the same functions have two entrances: ``Direct`` calls them one after the other, and
+response. So the same functions have two entrances: ``FastPath`` calls them one after the other, and
 ``stack`` calls them with the layers for unusual requests in between. No condition is written twice;
 ``tests/proofs/entrances`` sends the same bytes both ways and compares responses and journals.
 """
@@ -31,7 +31,7 @@ Worked = tuple[RequestContext, WireResponse]
 
 
 @dataclass(frozen=True, slots=True)
-class Direct:
+class FastPath:
     """The entrance for ordinary requests.
 
     Attributes:
@@ -137,7 +137,7 @@ class Direct:
 class Continuation:
     """ASGI application for one request, which awaits the handler and sends its response."""
 
-    direct: Direct
+    fast_path: FastPath
     context: RequestContext
     endpoint: Endpoint
     response: Coroutine[Any, Any, HandlerResponse]
@@ -149,7 +149,7 @@ class Continuation:
             await send_wire(send, await self._wire())
         finally:
             self.context.seconds = perf_counter() - self.started
-            self.direct.journaling.end(self.context)
+            self.fast_path.journaling.end(self.context)
 
     async def work(self) -> Worked:
         """Awaits the handler, and returns its response without journaling the request."""
@@ -161,9 +161,9 @@ class Continuation:
         context = self.context
         try:
             response = await self.response
-            wire = self.direct.dispatcher.encode(context, self.endpoint, response)
+            wire = self.fast_path.dispatcher.encode(context, self.endpoint, response)
             settle(context)  # others may change the world before the response is sent
             note_response(context, wire)
         except (Exception, CancelledError) as error:
-            wire = self.direct.refuse(context, error)
+            wire = self.fast_path.refuse(context, error)
         return wire
