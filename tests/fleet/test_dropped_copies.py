@@ -35,16 +35,16 @@ class Loads:
 def loads(monkeypatch: pytest.MonkeyPatch) -> Loads:
     """Lets replicas keep few copies, and notes what they load."""
     monkeypatch.setattr(copies, "WORLD_COPIES", WORLD_COPIES._replace(most=MOST))
-    loads, take = Loads(), Copies.take
+    loads, update = Loads(), Copies.update
 
     def noted(self: Copies, reply: Sequence[Any]) -> None:
         state = WorldState(*reply)
         if state.whole is not None:
             loads.names.append(state.name.decode())
         loads.copies.append(self)
-        take(self, reply)
+        update(self, reply)
 
-    monkeypatch.setattr(Copies, "take", noted)
+    monkeypatch.setattr(Copies, "update", noted)
     return loads
 
 
@@ -99,13 +99,13 @@ def test_worlds_that_were_dropped_are_listed_and_have_their_names(changed: Repli
 def test_another_world_is_made_without_the_list_of_all_where_copies_were_dropped(
     changed: Replicas, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    lists, take = [], WorldList.take
+    lists, update = [], WorldList.update
 
     async def noted(self: WorldList, *reply: Any) -> None:
         lists.append(reply)
-        await take(self, *reply)
+        await update(self, *reply)
 
-    monkeypatch.setattr(WorldList, "take", noted)
+    monkeypatch.setattr(WorldList, "update", noted)
     for name in ("w8", "w9", "w10"):
         changed[0].admin("POST", "/worlds", {"name": name})
     assert not lists
