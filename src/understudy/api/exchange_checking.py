@@ -10,7 +10,7 @@ from understudy.exchange.messages import Exchange, Request, Response
 from understudy.openapi.loader import load
 from understudy.verify.clock import machine_time
 from understudy.verify.findings import Finding
-from understudy.verify.run import evaluator_of, judged, routes_of
+from understudy.verify.run import evaluated, evaluator_of, routes_of
 from understudy.verify.shapes import bundled
 
 
@@ -64,7 +64,7 @@ def check_exchange(
         **place._asdict(),
     )
     evaluator = evaluator_of(target, in_force, ())
-    judged(evaluator, exchange)
+    evaluated(evaluator, exchange)
     outcomes = evaluator.outcomes({}, ())
     return Judgement(
         operation=exchange.operation,

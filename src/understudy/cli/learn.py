@@ -28,7 +28,7 @@ from understudy.verify.catalogue import catalogue
 from understudy.verify.experiments import PlannedExperiment, planned_experiments
 from understudy.verify.findings import Listener, Outcome
 from understudy.verify.learner import Learnt, is_repeatable, open_rules
-from understudy.verify.permits import described
+from understudy.verify.permits import permission_lines
 from understudy.verify.probing import chosen
 from understudy.verify.run import RunOptions
 from understudy.verify.shapes import bundled
@@ -228,7 +228,7 @@ def print_plan(
         again += 0 if each.reason else each.repetition
         plan.add(each.requests, (each.rule,), each.reason, _about(each))
     plan.print_left()
-    for line in described(target):
+    for line in permission_lines(target):
         print_line(plan.console, line, hanging=2)
     text = f"at most {counted(plan.total, 'request')} to {target.base_url}"
     print_line(plan.console, text, hanging=2)

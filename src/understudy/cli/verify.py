@@ -30,7 +30,7 @@ from understudy.store_address import is_store
 from understudy.verify.catalogue import catalogue
 from understudy.verify.deployment import Deployment
 from understudy.verify.findings import Listener, Outcome
-from understudy.verify.permits import described
+from understudy.verify.permits import permission_lines
 from understudy.verify.probing import chosen, needs_of
 from understudy.verify.recorded_traffic import judge_recorded
 from understudy.verify.reports import by_cause
@@ -200,7 +200,7 @@ def print_plan(options: VerifyOptions, environment: Mapping[str, str]) -> None:
             issuing += probe.cost * ("tokens" in probe.needs)
             tokens += probe.tokens
     plan.print_left()
-    for line in (*_cases(options, document), *described(target)):
+    for line in (*_cases(options, document), *permission_lines(target)):
         print_line(plan.console, line, hanging=2)
     before = ", before the generated cases" if _number_of_cases(options, document) else ""
     issued = _issued(issuing, tokens, target)

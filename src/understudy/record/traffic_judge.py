@@ -27,7 +27,7 @@ from understudy.verify.deployment import Deployment
 from understudy.verify.evaluator import Evaluator
 from understudy.verify.findings import Finding
 from understudy.verify.recorded_traffic import TokenAccounts
-from understudy.verify.run import evaluator_of, judged
+from understudy.verify.run import evaluated, evaluator_of
 
 
 @dataclass(slots=True)
@@ -185,7 +185,7 @@ class TrafficJudge:
             self._forget()
         exchange = self._accounts.assigned(exchange, self.evaluator.history)
         self._keep(exchange)
-        for finding in judged(self.evaluator, exchange):
+        for finding in evaluated(self.evaluator, exchange):
             if not finding.is_note:
                 self._announce(finding)
         broken = self.evaluator.broken

@@ -47,7 +47,7 @@ from understudy.verify.value_texts import as_json
 # is not broken.
 
 
-def showing(
+def reproducing_steps(
     rule: str, exchange: Exchange, evidence: Iterable[Exchange], history: History
 ) -> tuple[Exchange, ...]:
     """Returns the evidence of a broken rule and the fewest other exchanges that reproduce it.
@@ -349,7 +349,7 @@ class Evaluator:
         self, rule: Rule, result: CheckResult, exchange: Exchange, *, is_open: bool
     ) -> Finding:
         evidence = (*result.evidence, *first_alike(exchange, self.history))
-        steps = showing(rule.id, exchange, evidence, self.history)
+        steps = reproducing_steps(rule.id, exchange, evidence, self.history)
         return Finding(
             rule,
             result.expected,

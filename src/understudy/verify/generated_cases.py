@@ -38,7 +38,7 @@ TEXTS: Final = IDENTIFIERS | EMAIL_HASHES | {"imageHash", "imageId"}
 """Names of the parameters that identifiers are added to."""
 
 
-def mixed(raw: Mapping[str, Any], run: Run) -> dict[str, Any]:
+def with_known_people(raw: Mapping[str, Any], run: Run) -> dict[str, Any]:
     """Returns the document with identifiers of known people added to its parameters."""
     target = run.deployment.target
     known = target.known
@@ -52,13 +52,13 @@ def mixed(raw: Mapping[str, Any], run: Run) -> dict[str, Any]:
     for item in filter(lambda each: isinstance(each, dict), document.get("paths", {}).values()):
         for holder in [item, *(part for part in item.values() if isinstance(part, dict))]:
             for parameter in holder.get("parameters", []):
-                _mix(parameter, values)
+                _add_values(parameter, values)
     for parameter in document.get("components", {}).get("parameters", {}).values():
-        _mix(parameter, values)
+        _add_values(parameter, values)
     return document
 
 
-def _mix(parameter: dict[str, Any], values: Mapping[str, list[str]]) -> None:
+def _add_values(parameter: dict[str, Any], values: Mapping[str, list[str]]) -> None:
     known = values.get(parameter.get("name", ""))
     if known and "schema" in parameter:
         parameter["schema"] = {"anyOf": [{"type": "string", "enum": known}, parameter["schema"]]}
@@ -159,7 +159,7 @@ class _Generation:
 
     def _generate(self) -> None:
         target = self._run.deployment.target
-        document = mixed(self._run.document.raw, self._run)
+        document = with_known_people(self._run.document.raw, self._run)
         loaded = schemathesis.openapi.from_dict(document, config=self._configuration())
         sendable = loaded.exclude(path_regex="//")  # its client would send `//` as `/`
         schema = sendable.include(method="GET") if target.writes == "observe" else sendable

@@ -46,7 +46,7 @@ class Made(NamedTuple):
     is_undoable: bool = False
 
 
-def described(target: Target) -> list[str]:
+def permission_lines(target: Target) -> list[str]:
     """Returns what a target permits, one line for each permission."""
     modes = {
         "observe": "mode observe: nothing is written to the resource API",

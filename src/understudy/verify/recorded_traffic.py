@@ -29,7 +29,7 @@ from understudy.verify.deployment import Deployment
 from understudy.verify.findings import Outcome
 from understudy.verify.history import History
 from understudy.verify.interventions import roots
-from understudy.verify.run import evaluator_of, judged, outcome_of, routes_of
+from understudy.verify.run import evaluated, evaluator_of, outcome_of, routes_of
 from understudy.verify.shapes import bundled
 from understudy.verify.target import Target
 
@@ -199,7 +199,7 @@ def judge_recorded(archive: Path, deployment: Deployment, rules: Sequence[str]) 
     accounts = TokenAccounts(target)
     for recorded in exchanges:
         exchange = recorded if wording is None else wording.recorded(recorded)
-        judged(evaluator, accounts.assigned(exchange, evaluator.history))
+        evaluated(evaluator, accounts.assigned(exchange, evaluator.history))
     outcomes = evaluator.outcomes({}, ())
     causes = roots(evaluator, evaluator.history.exchanges)
     return outcome_of(deployment, evaluator, exchanges, started, outcomes, roots=causes)

@@ -436,8 +436,8 @@ def content(outcome: Outcome, secrets: Mapping[str, str]) -> dict[str, Any]:
             }
             for rule_outcome in outcome.rules
         ],
-        "findings": [described(finding, secrets) for finding in outcome.findings],
-        "notes": [described(finding, secrets) for finding in outcome.notes],
+        "findings": [finding_record(finding, secrets) for finding in outcome.findings],
+        "notes": [finding_record(finding, secrets) for finding in outcome.notes],
         "internal_errors": list(outcome.internal_errors),
         "validators_differ": list(outcome.differences),
         "coverage": _counts(outcome.coverage),
@@ -452,7 +452,7 @@ def content(outcome: Outcome, secrets: Mapping[str, str]) -> dict[str, Any]:
     }
 
 
-def described(finding: Finding, secrets: Mapping[str, str]) -> dict[str, Any]:
+def finding_record(finding: Finding, secrets: Mapping[str, str]) -> dict[str, Any]:
     """Returns a finding for the JSON report."""
     return {
         "rule": finding.rule.id,

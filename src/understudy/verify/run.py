@@ -255,7 +255,7 @@ class Run:
 
     def fail(self, part: str, error: Exception) -> None:
         """Records an internal error of a part of verify."""
-        self.evaluator.fail(f"{part}: {described(error)}")
+        self.evaluator.fail(f"{part}: {one_line(error)}")
 
     def announce(self, event: Event) -> None:
         """Passes an event to the listener."""
@@ -297,7 +297,7 @@ def start(deployment: Deployment, options: RunOptions) -> Run:
         run.exchanges.append(exchange)
         if exchange.source == AGAIN:
             evaluator.history.add(exchange)
-        for finding in judged(evaluator, exchange) if exchange.source != AGAIN else ():
+        for finding in evaluated(evaluator, exchange) if exchange.source != AGAIN else ():
             run.announce(Found(finding))
         most = deployment.allowance.requests
         allowed = None if most is None else most - gateway.sent
@@ -320,16 +320,16 @@ def _state_judge(target: Target, document: Document) -> StateJudge | None:
     return judge
 
 
-def judged(evaluator: Evaluator, exchange: Exchange) -> list[Finding]:
+def evaluated(evaluator: Evaluator, exchange: Exchange) -> list[Finding]:
     """Returns the new findings of an exchange; an exception is recorded as an internal error."""
     try:
         return evaluator.evaluate(exchange)
     except Exception as error:  # a defect must not end a run, least of all while it is undone
-        evaluator.fail(f"judging {exchange.operation} {exchange.status}: {described(error)}")
+        evaluator.fail(f"judging {exchange.operation} {exchange.status}: {one_line(error)}")
         return []
 
 
-def described(error: Exception) -> str:
+def one_line(error: Exception) -> str:
     """Returns an unexpected error as one line."""
     return f"{type(error).__name__}: {str(error)[:300]}"
 
