@@ -175,8 +175,8 @@ def _print(console: Console, facts: Facts, earlier: Facts | None) -> None:
     _section(console, "Otherwise", others)
     if facts.unsettled:
         console.print("[bold]Not settled[/bold]")
-    for each in facts.unsettled:
-        console.print(f"  {each.rule:34} {each.why}", markup=False, soft_wrap=True)
+    for question in facts.unsettled:
+        console.print(f"  {question.rule:34} {question.why}", markup=False, soft_wrap=True)
     for before, now in changed(earlier, facts) if earlier else ():
         line = f"Changed since {before.learnt}: {now.rule} was {before.reading}, is {now.reading}"
         console.print(line, style="bold yellow", markup=False, soft_wrap=True)
@@ -224,9 +224,9 @@ def print_plan(
     for probe, reason in chosen(deployment, document, tuple(questions)):
         again += probe.cost if reason is None and is_repeatable(probe) else 0
         plan.add(probe.cost, [rule for rule in probe.rules if rule in questions], reason)
-    for each in planned_experiments(questions, target, deployment.time):
-        again += 0 if each.reason else each.repetition
-        plan.add(each.requests, (each.rule,), each.reason, _about(each))
+    for experiment in planned_experiments(questions, target, deployment.time):
+        again += 0 if experiment.reason else experiment.repetition
+        plan.add(experiment.requests, (experiment.rule,), experiment.reason, _about(experiment))
     plan.print_left()
     for line in permission_lines(target):
         print_line(plan.console, line, hanging=2)

@@ -111,11 +111,11 @@ def _described(options: dict[str, Any]) -> dict[str, Any]:
 
 
 def _list(stubs: list[Any]) -> None:
-    for each in stubs:
-        left = f"  {each['times']} more" if "times" in each else ""
-        echo(f"{each['id']}  {each['operation']}  answered {each['answered']}{left}")
-        if "nearest" in each:
-            echo(f"  {each['why_unused']}")
+    for it in stubs:
+        left = f"  {it['times']} more" if "times" in it else ""
+        echo(f"{it['id']}  {it['operation']}  answered {it['answered']}{left}")
+        if "nearest" in it:
+            echo(f"  {it['why_unused']}")
     if not stubs:
         click.echo(
             "There is no stub; `understudy stub OPERATION --merge JSON` makes one.", err=True

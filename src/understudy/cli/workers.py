@@ -172,5 +172,5 @@ def supervise(settings: Settings, serve: Serve, ready: Callable[[Mapping[str, st
         )
         settings = replace(settings, auth_port=reserved[1].getsockname()[1])
     Supervisor(settings, serve).run(ready)
-    for each in reserved:
-        each.close()
+    for listener in reserved:
+        listener.close()

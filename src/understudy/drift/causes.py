@@ -239,6 +239,10 @@ class _Key(NamedTuple):
     statement: str
 
 
+_Groups = dict[_Key, list[Difference]]
+"""The differences by their causes."""
+
+
 def causes(
     found: Iterable[Difference],
     rows: Iterable[Compared],
@@ -257,9 +261,9 @@ def causes(
             out, as the report lists the fact.
     """
     rows = tuple(rows)
-    groups: dict[_Key, list[Difference]] = {}
+    groups: _Groups = {}
     named: set[tuple[int, str]] = set()
-    for difference, breaches in _about(found, judgements, learnt):
+    for difference, breaches in _with_broken_rules(found, judgements, learnt):
         named |= {(difference.exchange.number, it.rule.id) for _, it in breaches}
         entry = explained_by(difference) if explained_by is not None else None
         key = _learnt(_key(difference, breaches, entry, judgements), learnt)
@@ -267,16 +271,17 @@ def causes(
         is_limited = TOO_MANY in {difference.exchange.status, difference.other.status}
         if key.fault != "unexplained" or not is_limited:
             groups.setdefault(key, []).append(difference)
-    for breach, difference in _unnamed(rows, judgements, named):
+    for breach, difference in _broken_without_aspect(rows, judgements, named):
         is_settled = breach.is_open and _is_settled(breach.rule.id, difference, judgements, learnt)
         if not is_settled:
             key = _of_rule(_fault_of(breach, difference), breach.rule)
             groups.setdefault(_learnt(key, learnt), []).append(difference)
-    groups = _with_consequences(groups)
+    groups = _moved_under_earlier_breaches(groups)
     for rule, difference in unpaired(judgements, {key.rule for key in groups}, rows):
         fault: Fault = "unsteady" if difference.ours == BROKEN_ONCE else "deployment"
         groups.setdefault(_of_rule(fault, rule), []).append(difference)
-    groups = _with_repeated(_folded(_rooted(groups, judgements), judgements), rows, judgements)
+    groups = _moved_under_rules(_moved_under_roots(groups, judgements), judgements)
+    groups = _moved_under_repetition(groups, rows, judgements)
     changed = learnt.changed_rules
     keys = sorted(
         (key for key in groups if key.fault != "silent" or key.rule not in changed),
@@ -334,7 +339,7 @@ def _breaches(difference: Difference, judgements: Judgements) -> list[tuple[Faul
     return [("silent" if it.is_open else fault, it) for fault, side in sides for it in side]
 
 
-def _about(
+def _with_broken_rules(
     found: Iterable[Difference], judgements: Judgements, learnt: LearntFacts
 ) -> Iterator[tuple[Difference, list[tuple[Fault, BrokenRule]]]]:
     """Yields each difference with the rules that explain it, the most likely cause first.
@@ -344,14 +349,14 @@ def _about(
     """
     about = [
         (
-            each,
+            difference,
             [
                 (fault, it)
-                for fault, it in _breaches(each, judgements)
-                if not (it.is_open and _is_settled(it.rule.id, each, judgements, learnt))
+                for fault, it in _breaches(difference, judgements)
+                if not (it.is_open and _is_settled(it.rule.id, difference, judgements, learnt))
             ],
         )
-        for each in found
+        for difference in found
     ]
     counts = Counter((fault, it.rule.id) for _, breaches in about for fault, it in breaches)
 
@@ -359,7 +364,7 @@ def _about(
         fault, rule = breach[0], breach[1].rule.id
         return FAULTS.index(fault), rule in _LAST, -counts[fault, rule]
 
-    yield from ((each, sorted(breaches, key=order)) for each, breaches in about)
+    yield from ((difference, sorted(breaches, key=order)) for difference, breaches in about)
 
 
 def _key(
@@ -378,7 +383,7 @@ def _key(
     switch = _switch_of(difference, judgements)
     if switch is not None:
         return _of_rule("silent", switch)
-    silence = next((each for each in SILENCES if each.applies(difference)), None)
+    silence = next((it for it in SILENCES if it.applies(difference)), None)
     if silence is not None:
         return _Key("silent", silence.id, silence.statement)
     what = f"{difference.aspect}: {difference.ours}, not {difference.theirs}"
@@ -389,7 +394,7 @@ def _of_rule(fault: Fault, rule: Rule) -> _Key:
     return _Key(fault, rule.id, rule.statement.strip())
 
 
-def _unnamed(
+def _broken_without_aspect(
     rows: Iterable[Compared], judgements: Judgements, named: set[tuple[int, str]]
 ) -> Iterator[tuple[BrokenRule, Difference]]:
     """Yields the rules that one side always broke and the other kept, though no aspect differs."""
@@ -423,18 +428,16 @@ def _fault_of(breach: BrokenRule, difference: Difference) -> Fault:
     return "deployment" if difference.ours == BROKEN else "other"
 
 
-def _rooted(
-    groups: Mapping[_Key, list[Difference]], judgements: Judgements
-) -> dict[_Key, list[Difference]]:
+def _moved_under_roots(groups: _Groups, judgements: Judgements) -> _Groups:
     """Moves differences under their known root cause, where that is among the causes.
 
     Verify knows root causes of requests and responses: mending one at the deployment ends all
     differences below it.
     """
-    rooted: dict[_Key, list[Difference]] = {}
+    rooted: _Groups = {}
     for key, members in groups.items():
-        for each in members:
-            shown = each.other if key.fault == "other" else each.exchange
+        for difference in members:
+            shown = difference.other if key.fault == "other" else difference.exchange
             known = {it.rule for it in KNOWN_CAUSES if it.explains(shown)}
             found = judgements.first.roots.get(key.rule, "") if key.fault == "deployment" else ""
             root = next(
@@ -446,13 +449,11 @@ def _rooted(
                 ),
                 key,
             )
-            rooted.setdefault(root, []).append(each)
+            rooted.setdefault(root, []).append(difference)
     return rooted
 
 
-def _folded(
-    groups: Mapping[_Key, list[Difference]], judgements: Judgements
-) -> dict[_Key, list[Difference]]:
+def _moved_under_rules(groups: _Groups, judgements: Judgements) -> _Groups:
     """Moves broken rules that no aspect shows under a rule that the same responses break.
 
     Verify folds its findings in the same way. A response that breaks the first rule alone is moved
@@ -461,9 +462,9 @@ def _folded(
     """
     breaking = {key: _breaking(key.rule, judgements) for key in groups if key.fault == "deployment"}
     ranked = sorted(breaking, key=lambda key: (-len(breaking[key]), key.rule in _LAST))
-    folded: dict[_Key, list[Difference]] = {}
+    folded: _Groups = {}
     for key, members in groups.items():
-        is_shown = any(not each.aspect.startswith("rule ") for each in members)
+        is_shown = any(not difference.aspect.startswith("rule ") for difference in members)
         before = [] if is_shown or key not in breaking else ranked[: ranked.index(key)]
         roots = (
             root
@@ -495,15 +496,15 @@ def _follows(rule: str, own: _Places, root: _Places, judgements: Judgements) -> 
     if own.isdisjoint(root):
         return False
     for place, run in enumerate((judgements.first, judgements.second)):
-        numbers, hidden = ({it for at, it in each if at == place} for each in (own - root, root))
+        numbers, hidden = ({it for at, it in side if at == place} for side in (own - root, root))
         if numbers and any(rule in rules for rules in run.unseen(numbers, hidden).values()):
             return False
     return True
 
 
-def _with_repeated(
-    groups: Mapping[_Key, list[Difference]], rows: Sequence[Compared], judgements: Judgements
-) -> dict[_Key, list[Difference]]:
+def _moved_under_repetition(
+    groups: _Groups, rows: Sequence[Compared], judgements: Judgements
+) -> _Groups:
     """Moves the differences that come from repeated responses under one common cause."""
     guess = guess_of(rows)
     if guess is None:
@@ -517,24 +518,24 @@ def _with_repeated(
         for run, other in zip((judgements.first, judgements.second), others, strict=True)
     ]
     explained: list[Difference] = []
-    left: dict[_Key, list[Difference]] = {}
+    left: _Groups = {}
     seen_by = set[_Key]()
     for key, members in groups.items():
-        for each in members:
-            run = runs[each.is_of_second_run]
-            found = run.explained(key.rule, each) if key.fault in _SEEN_IN_REPEATED else None
+        for difference in members:
+            run = runs[difference.is_of_second_run]
+            found = run.explained(key.rule, difference) if key.fault in _SEEN_IN_REPEATED else None
             if found is None:
-                left.setdefault(key, []).append(each)
+                left.setdefault(key, []).append(difference)
             else:
                 explained.append(found)
                 seen_by.add(key)
     if len(seen_by) < FEWEST_CAUSES:
         return dict(groups)
-    explained.sort(key=lambda each: (not each.after, each.exchange.number))
+    explained.sort(key=lambda difference: (not difference.after, difference.exchange.number))
     return {_Key("deployment", guess.id, guess.statement): explained, **left}
 
 
-def _with_consequences(groups: Mapping[_Key, list[Difference]]) -> dict[_Key, list[Difference]]:
+def _moved_under_earlier_breaches(groups: _Groups) -> _Groups:
     """Moves unexplained differences under the rule that their sender saw broken before.
 
     Once a rule was broken, the state of the two sides differs, and so do the sender's later reads.
@@ -543,16 +544,16 @@ def _with_consequences(groups: Mapping[_Key, list[Difference]]) -> dict[_Key, li
     blamed: dict[str, list[tuple[int, _Key]]] = {}
     for key, members in groups.items():
         if key.fault in {"deployment", "other"}:
-            for each in members:
-                number = each.exchange.number
-                blamed.setdefault(each.exchange.source, []).append((number, key))
-    explained: dict[_Key, list[Difference]] = {
+            for difference in members:
+                number = difference.exchange.number
+                blamed.setdefault(difference.exchange.source, []).append((number, key))
+    explained: _Groups = {
         key: list(members) for key, members in groups.items() if key.fault != "unexplained"
     }
     for key, members in groups.items():
-        for each in members if key.fault == "unexplained" else ():
-            cause = _cause_before(each, blamed.get(each.exchange.source, ()))
-            explained.setdefault(cause or key, []).append(each)
+        for difference in members if key.fault == "unexplained" else ():
+            cause = _cause_before(difference, blamed.get(difference.exchange.source, ()))
+            explained.setdefault(cause or key, []).append(difference)
     return explained
 
 

@@ -228,15 +228,15 @@ def shortest_sequences(
     """
     with ExitStack() as stack:
         runs = []
-        for each in deployments:
-            stack.enter_context(locked(each))
-            runs.append(start(each, RunOptions(needs_interface=False)))
+        for deployment in deployments:
+            stack.enter_context(locked(deployment))
+            runs.append(start(deployment, RunOptions(needs_interface=False)))
         stack.callback(runs[0].undo.restore)
         (judge, history), (other_judge, other_history) = sides
         own = ReplayTrials(runs[0], judge, history, runs[0].undo.restore_changes, MOST_REQUESTS)
         other = ReplayTrials(runs[1], other_judge, other_history, reset)
         minimiser = Minimiser(own, other, rows)
-        found = {each.key: minimiser.shortest(each) for each in differences}
+        found = {it.key: minimiser.shortest(it) for it in differences}
     return {key: sequence for key, sequence in found.items() if sequence is not None}
 
 
@@ -355,9 +355,7 @@ def compare(
     theirs = observed(other, options, bounds=first.bounds)
     learnt = learnt_facts(mock.facts, first, second)
     rows = list(compared(first.exchanges, second.exchanges, theirs.exchanges))
-    found = [
-        each for row in rows for each in differences(row, are_people_alike=mock.has_same_people)
-    ]
+    found = [it for row in rows for it in differences(row, are_people_alike=mock.has_same_people)]
     judgements = _judgements(found, first, second, theirs)
     by_cause = causes(found, rows, judgements, explained_by, learnt)
     known = catalogue()
@@ -410,11 +408,11 @@ def _kinds(by_cause: Sequence[DriftCause]) -> list[Difference]:
     """
     kinds: dict[tuple[str, ...], Difference] = {}
     for cause in by_cause:
-        for each in cause.differences if cause.fault != "unsteady" else ():
-            if each.after:
+        for it in cause.differences if cause.fault != "unsteady" else ():
+            if it.after:
                 continue
-            kind = each.exchange.operation, each.exchange.identity.name
-            kinds.setdefault((*kind, each.aspect, each.ours, each.theirs, cause.rule), each)
+            kind = it.exchange.operation, it.exchange.identity.name
+            kinds.setdefault((*kind, it.aspect, it.ours, it.theirs, cause.rule), it)
     return list(kinds.values())
 
 

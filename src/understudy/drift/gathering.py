@@ -125,8 +125,8 @@ def _not_checked(drift: Drift) -> Iterator[str]:
 
 def _cause(cause: DriftCause, hidden: _Hidden) -> ReportedCause:
     kinds: dict[tuple[str, ...], list[Difference]] = {}
-    for each in cause.differences:
-        kinds.setdefault((place(each), each.aspect, each.ours, each.theirs), []).append(each)
+    for it in cause.differences:
+        kinds.setdefault((place(it), it.aspect, it.ours, it.theirs), []).append(it)
     return ReportedCause(
         fault=cause.fault,
         rule=cause.rule,

@@ -250,11 +250,11 @@ def _judged_without(
     """Returns the rules that exchanges break if others are left out of the history before them."""
     history = evaluator.history.emptied()
     broken = {}
-    for each in exchanges:
-        if each.number in numbers:
-            broken[each.number], _ = judged_rules(evaluator, each, history)
-        if each.number not in unseen:
-            history.add(each)
+    for exchange in exchanges:
+        if exchange.number in numbers:
+            broken[exchange.number], _ = judged_rules(evaluator, exchange, history)
+        if exchange.number not in unseen:
+            history.add(exchange)
     return broken
 
 
@@ -502,7 +502,7 @@ class RepeatedRun:
 
     def _pairs(self, exchanges: Iterable[Exchange]) -> Iterator[tuple[Exchange, Exchange]]:
         """Yields the exchanges that were compared, each with that of the other deployment."""
-        for each in exchanges:
-            other = self._others.get(each.number)
+        for exchange in exchanges:
+            other = self._others.get(exchange.number)
             if other is not None:
-                yield each, other
+                yield exchange, other
