@@ -297,6 +297,9 @@ def test_a_target_that_matches_nothing_is_a_loss_of_the_document(tmp_path: Path)
     [
         ({"target": "$["}, r"target '\$\[' is not a JSONPath"),
         ({"update": {}}, "target None is not a JSONPath"),
+        ({"target": ""}, r"target '' is not a JSONPath \(RFC 9535\): expected"),
+        ({"target": f"$[{'9' * 5000}]"}, "is not a JSONPath"),
+        ({"target": f"$[?{'(' * 5000}@.a{')' * 5000}]"}, "is not a JSONPath"),
         ({"target": "$.info"}, "has neither update nor remove"),
         ({"target": "$", "remove": True}, "would remove the whole document"),
         ({"target": "$.info", "update": 1}, "is an object, and update is not"),

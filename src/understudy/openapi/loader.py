@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from itertools import islice, product
 from pathlib import Path
 from posixpath import normpath
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 from urllib.parse import unquote
 
 import re2
@@ -93,13 +93,18 @@ def _find(target: Any, root: dict[str, Any], place: str) -> list[Any]:
         functions = {"match": re2.fullmatch, "search": re2.search}
         environment.function_extensions |= {n: _linear_match(it) for n, it in functions.items()}
         found = list(islice(environment.compile(target).finditer(root), YAML_VALUES.most + 1))
-    except (jsonpath.JSONPathError, TypeError, AttributeError) as error:
-        reason = str(error).partition("\n")[0]  # the next lines draw the position in the text
+    except (jsonpath.JSONPathError, *_UNEXPECTED) as error:
+        # Not the text of the error, which also draws the position and fails at an empty target.
+        reason = getattr(error, "message", None) or error
         msg = f"{place}: target {target!r} is not a JSONPath (RFC 9535): {reason}."
         raise StartupError(msg) from error
     if len(found) > YAML_VALUES.most:
         raise beyond(YAML_VALUES, Path(f"{place}: target {target!r}"))
     return found
+
+
+_UNEXPECTED: Final = (TypeError, AttributeError, ValueError, OverflowError, RecursionError)
+"""Errors that the library raises at odd expressions, such as numbers of 5,000 digits or deep nesting."""
 
 
 def _linear_match(compare: Callable[..., Any]) -> Any:
