@@ -23,7 +23,7 @@ Problem                     becomes an error response, in the error shape of the
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from difflib import get_close_matches
 from inspect import currentframe
 from pathlib import Path
@@ -270,6 +270,24 @@ def unreadable(path: object, error: OSError | UnicodeDecodeError, remedy: str = 
         return f"{path} is not text in UTF-8. {remedy or 'Save it as UTF-8, or name another.'}"
     reason = error.strerror or error
     return f"{path} cannot be read: {reason}. {remedy or 'Check the path.'}"
+
+
+def expect_no_nul(content: Mapping[str, object], path: object) -> None:
+    """Checks that a settings file has no NUL character, which the system takes in no file name.
+
+    Raises:
+        StartupError: A text has one; the message names the file and the top-level key.
+    """
+    for key, value in content.items():
+        if _has_nul(key) or _has_nul(value):
+            msg = f"{path}: {key!r} contains a NUL character; remove it."
+            raise StartupError(msg)
+
+
+def _has_nul(value: object) -> bool:
+    if isinstance(value, dict):
+        return any(map(_has_nul, (*value, *value.values())))
+    return any(map(_has_nul, value)) if isinstance(value, list) else "\0" in str(value)
 
 
 _AT_LINE = re.compile(r"\(at line (\d+),")

@@ -60,6 +60,8 @@ def test_its_files_stand_beside_it_and_its_words_in_it(profile):
         ("vocabulary: {user_info: {path: me}}", "user_info.path: 'me' is not a path"),
         ("vocabulary: {user_info: {members: {a: nam}}}", "there is no claim 'nam'"),
         ("tokens: all", "Invalid enum value 'all'"),
+        ('facts: ["a\\0b"]', "'facts' contains a NUL character; remove it"),
+        ('document: "a\\0b"', "'document' contains a NUL character; remove it"),
     ],
 )
 def test_a_message_names_file_key_and_remedy(profile, text, message):

@@ -68,6 +68,7 @@ def test_another_machine_is_only_looked_at_unless_the_file_says_more(load):
         pytest.param("a = " + "[" * 5000, "is not valid TOML", id="5,000 levels"),
         pytest.param("a = " + "9" * 5000, "is not valid TOML", id="5,000 digits"),
         ("base_url = {a = 1}", "base_url = .* must be a text"),
+        (r'document = "a\u0000b"', "'document' contains a NUL character; remove it"),
         ('base_url = "http://a:99999/v3"', "is not a URL"),
         ('base_ulr = "http://a"', "did you mean 'base_url'"),
         ('base_url = "http://a"\n[permit]\nupload = true', "did you mean 'uploads'"),

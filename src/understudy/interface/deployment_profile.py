@@ -11,7 +11,7 @@ from typing import Any, Final, Literal
 import yaml
 from msgspec import Struct, ValidationError, convert
 
-from understudy.errors import StartupError, keys_at, not_a_record
+from understudy.errors import StartupError, expect_no_nul, keys_at, not_a_record
 from understudy.interface.vocabulary import Vocabulary, load_vocabulary
 from understudy.openapi.yaml_files import read_yaml
 
@@ -101,6 +101,7 @@ def load_profile(path: Path) -> Mapping[str, Any]:
     if not content or not isinstance(content, dict):
         msg = f"{path} is not the profile of a deployment; write some of {', '.join(keys_at(DeploymentProfile))}."
         raise StartupError(msg)
+    expect_no_nul(content, path)
     if isinstance(content.get("vocabulary"), dict):
         load_vocabulary(path)  # for its own messages about wrong words
     try:

@@ -20,7 +20,7 @@ from msgspec import Meta, Struct, ValidationError, convert, field
 from msgspec.structs import asdict, replace
 
 from understudy.cases.test_data import TestData, basic_credential
-from understudy.errors import StartupError, nearest, not_toml, unreadable
+from understudy.errors import StartupError, expect_no_nul, nearest, not_toml, unreadable
 from understudy.exchange.messages import ANONYMOUS_IDENTITY, Identity
 from understudy.interface.scopes import AUTH, READ_PROFILE, SCOPES
 from understudy.terminal import printable_line
@@ -412,6 +412,7 @@ def load_target(path: Path, environment: Mapping[str, str], base_url: str | None
     except (ValueError, RecursionError) as error:  # not TOML, too large a number, or too deep
         remedy = "`understudy verify --template` prints a target file."
         raise StartupError(not_toml(path, error, remedy)) from error
+    expect_no_nul(raw, path)
     return target_of({"base_url": base_url, **raw} if base_url else raw, environment, str(path))
 
 
