@@ -69,13 +69,13 @@ class Completion:
         if isinstance(body, dict):
             name = name_around(self._schemas, body, schema)
             if name is not None:
-                shared = body.keys() & self._schemas.members(schema, ALL).keys()
-                body = {**{it: body[it] for it in body if it in shared}, name: body}
+                outer = self._schemas.members(schema, ALL)
+                body = {**{key: body[key] for key in body if key in outer}, name: body}
             return self._with_members(body, schema)
         if isinstance(body, str | int | float) and not self._is_valid(body, schema):
             text = str(body)
-            written = (text[:_DATE_LENGTH], f"{text}T00:00:00Z") if text is body else (text,)
-            return next((it for it in written if self._is_valid(it, schema)), body)
+            others = (text[:_DATE_LENGTH], f"{text}T00:00:00Z") if text is body else (text,)
+            return next((other for other in others if self._is_valid(other, schema)), body)
         return body
 
     def _with_members(self, body: dict[str, Any], schema: Node) -> dict[str, Any]:
@@ -111,22 +111,22 @@ class Completion:
     def made(self, name: str, schema: Node, beside: Mapping[str, Any]) -> Any:
         """Returns a value for a missing member with these siblings; with an empty name, a whole body."""
         make = self._completions.get(name)
-        made = [] if make is None else [make(beside)]
-        candidates = [it for value in made if value is not None for it in (value, str(value))]
+        computed = None if make is None else make(beside)
+        values = [computed] if computed is not None else []
         if name in self._known:
-            candidates += self._known[name], str(self._known[name])
-        fitting = [it for it in candidates if self._is_valid(it, schema)]
-        if fitting:
-            return fitting[0]
+            values.append(self._known[name])
+        for candidate in (form for value in values for form in (value, str(value))):
+            if self._is_valid(candidate, schema):
+                return candidate
         sample = self._sampler(beside).value(schema, name)
         if not isinstance(sample, dict):
             return sample
         members = self._schemas.members(schema, ALL)
         known = self._known.keys() | self._completions
-        known |= {it for it in sample if isinstance(sample[it], dict)}
+        known |= {key for key in sample if isinstance(sample[key], dict)}
         around = {**beside, **sample}
         inner = sample.keys() & members.keys() & known
-        return {**sample, **{it: self.made(it, members[it], around) for it in inner}}
+        return {**sample, **{key: self.made(key, members[key], around) for key in inner}}
 
     def _sampler(self, beside: Mapping[str, Any]) -> Sampler:
         """Returns a sampler whose seed depends on the first sibling, so that records get other values."""
@@ -163,8 +163,8 @@ def echoed(
     The items of a list get those of the query, as a search returns matching items. A total beside the
     only list of an object is the list's length, unless it is a price.
     """
-    queries = {it.name for it in operation.parameters if it.location == "query"}
-    queried = {name: arguments[name] for name in queries & arguments.keys()}
+    names = {parameter.name for parameter in operation.parameters if parameter.location == "query"}
+    queried = {name: value for name, value in arguments.items() if name in names}
     if isinstance(body, list):
         return _with_values_of_items(body, schema, schemas, queried)
     if not isinstance(body, dict):
@@ -178,10 +178,10 @@ def echoed(
             del totals["total"]
         items = _with_values_of_items(body[lists[0]], members.get(lists[0]), schemas, queried)
         body = _with_values(body, schema, schemas, {lists[0]: items, **totals})
-    names = PATH_PARAMETER.findall(operation.path)
-    sent = {name: arguments[name] for name in names if name in arguments}
-    if names and _IDENTIFIER.search(names[-1]) and names[-1] in sent:
-        sent.setdefault("id", sent[names[-1]])  # /pets/{petId} responds with the pet's id
+    in_path = PATH_PARAMETER.findall(operation.path)
+    sent = {name: arguments[name] for name in in_path if name in arguments}
+    if in_path and _IDENTIFIER.search(in_path[-1]) and in_path[-1] in sent:
+        sent.setdefault("id", sent[in_path[-1]])  # /pets/{petId} responds with the pet's id
     content = arguments.get(BODY)
     return _with_values(body, schema, schemas, {**_writable(content, schema, schemas), **sent})
 
@@ -194,15 +194,13 @@ def _with_values(
     Where a list does not fit a member, its first item is tried: a search may ask for any of several.
     """
     accepts = schemas.validator(schema).is_valid
-    for name in [it for it in values if it in body]:
-        value = values[name]
-        candidates = ({**body, name: it} for it in (value, *_first(value)))
+    for name, value in values.items():
+        if name not in body:
+            continue
+        alternatives = value[:1] if isinstance(value, list) else []
+        candidates = ({**body, name: candidate} for candidate in (value, *alternatives))
         body = next(filter(accepts, candidates), body)
     return body
-
-
-def _first(value: Any) -> list[Any]:
-    return value[:1] if isinstance(value, list) else []
 
 
 def _with_values_of_items(
@@ -211,7 +209,7 @@ def _with_values_of_items(
     item = None if schema is None else schemas.items(schema)
     if item is None or not values:
         return items
-    return [_with_values(it, item, schemas, values) if isinstance(it, dict) else it for it in items]
+    return [_with_values(v, item, schemas, values) if isinstance(v, dict) else v for v in items]
 
 
 def _writable(content: Any, schema: Node, schemas: Schemas) -> dict[str, Any]:
