@@ -102,13 +102,15 @@ def test_handlers_answer_as_the_mock_that_they_were_made_of(
     words = ["generate", "--format", "msw", "--base-url", running.base_url]
     done = CliRunner().invoke(main, [*words, "--out", str(tmp_path / f"handlers.{kind}")])
     assert done.exit_code == 0, done.output
-    others = [("PATCH", "/me/profile", BEN), ("GET", "/qr-code/ada", {})]
-    *reads, written, picture = answers(tmp_path, kind, [*reads_of_all, *others])
+    upload = ("POST", "/me/avatars", BEN)
+    others = [upload, ("PATCH", "/me/profile", BEN), ("GET", "/qr-code/ada", {})]
+    *reads, uploaded, written, picture = answers(tmp_path, kind, [*reads_of_all, *others])
     for (method, path, headers), (status, kept, text) in zip(reads_of_all, reads, strict=True):
         own = httpx.request(method, running.base_url + path, headers=headers)
         expected = own.text.replace(running.base_url, "http://api.example/v3")
         assert (status, kept) == (own.status_code, None), path
         assert text == expected.replace(site, "http://api.example"), path
+    assert json.loads(uploaded[2])["image_url"].startswith("http://api.example/avatar/")
     assert written[:2] == [200, "nothing"]
     assert json.loads(written[2])["profile_url"].endswith("/ben")
     assert picture[2][1:4] == "PNG"

@@ -51,6 +51,7 @@ class _Site(NamedTuple):
         client: The HTTP client.
         base_url: Base URL of the resource API in this world.
         site_url: The address of the mock.
+        declared_url: The address of the server that the document declares.
         prefix: The path that the address of the world adds to it.
         tokens: Tokens that exist from the start.
         people: Slugs and hashes that lead to people.
@@ -59,6 +60,7 @@ class _Site(NamedTuple):
     client: httpx.Client
     base_url: str
     site_url: str
+    declared_url: str
     prefix: str
     tokens: tuple[str, ...]
     people: tuple[str, ...]
@@ -90,6 +92,8 @@ class _Site(NamedTuple):
         text = response.text.replace(self.prefix, "")
         base = self.base_url.replace(self.prefix, "")
         text = text.replace(base, "{base}").replace(self.site_url, "{site}")
+        if "prefer" in headers:  # examples of a document lead to the server that it declares
+            text = text.replace(self.declared_url, "{site}")
         return [response.status_code, kept, text.replace(_UNKNOWN, "{unknown}") or None]
 
 
@@ -114,7 +118,8 @@ def handlers_module(mock: AdminClient, *, is_commonjs: bool = False) -> str:
             tokens = tuple(token["token"] for token in world["tokens"])
             site_url = mock.url.partition("/__world/")[0]
             prefix = f"/__world/{world['name']}"
-            site = _Site(client, world["base_url"], site_url, prefix, tokens, names)
+            declared = _declared_url(served["document"]) or site_url
+            site = _Site(client, world["base_url"], site_url, declared, prefix, tokens, names)
             operations = list(_operations(site, served["document"]))
     finally:
         mock.call("DELETE", f"/worlds/{world['name']}")
@@ -145,6 +150,13 @@ def _written(value: Any) -> str:
         .replace("], [", "],\n  [")
         .replace("\u2028", "\\u2028")
     )
+
+
+def _declared_url(document: Mapping[str, Any]) -> str:
+    """Returns scheme and host of the first server of a document; empty where it names none."""
+    url = next((str(it.get("url")) for it in document.get("servers") or ()), "")
+    found = re.match(r"https?://[^/{}]+", url)
+    return found[0] if found else ""
 
 
 def _operations(
