@@ -1,1 +1,1 @@
-"""Makes what can be sent to an operation, and says what it must get: one catalogue for generate and verify."""
+"""The catalogue of test cases: requests to an operation with expected responses, for any document."""

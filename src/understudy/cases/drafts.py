@@ -18,7 +18,7 @@ MULTIPART = "multipart/form-data"
 
 Pair = tuple[str, str | None]
 
-_PLACEHOLDER = re.compile(r"(\{[^}]*\})")
+_PLACEHOLDER = re.compile(r"(\{[^}]*\})")  # a parameter of a path template, kept by split
 
 
 class JsonLiteral(NamedTuple):
@@ -169,7 +169,7 @@ def dumps(value: Any) -> str:
 
 
 _ESCAPES = {'"': '\\"', "\\": "\\\\", "\n": "\\n", "\r": "\\r", "\t": "\\t"}
-_ESCAPED = re.compile(r'["\\\x00-\x1f\ud800-\udfff]')
+_ESCAPED = re.compile(r'["\\\x00-\x1f\ud800-\udfff]')  # surrogates cannot be encoded in UTF-8
 
 
 def _text(text: str) -> str:

@@ -26,7 +26,7 @@ from understudy.openapi.parameter_writing import written
 # Images are generated, so that every run sends the same bytes. All are small, except those that test
 # the size limit, which are mostly zeros.
 
-SIDE = 8
+SIDE = 8  # pixels
 LARGEST = 10_000_000
 """Largest size in bytes that is certainly accepted: 10 MB as 10 * 10^6 (rule upload-size-limit)."""
 

@@ -1,1 +1,1 @@
-"""The state of any document, whole: inferred, served, judged, and sequences drawn from it."""
+"""State for any document: inferred from it, served by the mock, judged by verify, put in sequences."""

@@ -93,7 +93,7 @@ class InferredRun:
             self.run.announce(Found(finding))
 
 
-_MOST_PAGES: Final = 10
+_MOST_PAGES: Final = 10  # read of a list
 _SURELY_WHOLE: Final = 20
 """Length from which an unpaged list may have been truncated by the service."""
 

@@ -61,7 +61,7 @@ COSTS: Final[dict[Role, int]] = {
 _WRITING: Final[tuple[Role, ...]] = ("create", "replace", "update")
 """The roles whose requests contain an item."""
 
-_FEW: Final = 2
+_FEW: Final = 2  # items per page, so that short lists have several pages
 _MOST_WALKED: Final = 12
 """Longest list, in items, that is read again in pages of two."""
 

@@ -23,7 +23,7 @@ from understudy.openapi.loader import Node
 from understudy.openapi.operations import Operation, Parameter
 from understudy.openapi.schemas import Schemas
 
-_USUAL_LIMIT: Final = 50
+_USUAL_LIMIT: Final = 50  # largest page size that is requested if the document states none
 
 Query = tuple[tuple[str, str], ...]
 """Names and values of a query, in order."""

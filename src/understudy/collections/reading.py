@@ -41,7 +41,7 @@ _DIRECTIONS: Final = frozenset(
     {"order", "direction", "sortorder", "sortdir", "sortdirection", "dir", "orderdirection"}
 )
 
-_USUAL_LIMIT: Final = 20
+_USUAL_LIMIT: Final = 20  # page size if neither request nor document state one
 _LONGEST_NUMBER: Final = 9
 """Most digits of a number of items; longer ones are ignored."""
 _DESCENDING: Final = frozenset({"desc", "descending", "-1"})
@@ -202,8 +202,8 @@ _FILTERS: Final = frozenset({"filter", "filters", "where"})
 
 
 _SEARCHES: Final = frozenset({"q", "query", "search", "searchterm", "term", "keyword", "keywords"})
-_INSTANT: Final = re.compile(r"\d{4}-\d\d")
-_MOMENT: Final = re.compile("(at|on|date|time)$")
+_INSTANT: Final = re.compile(r"\d{4}-\d\d")  # the beginning of a date or instant
+_MOMENT: Final = re.compile("(at|on|date|time)$")  # created_after also means createdAt
 _COMPARISONS: Final[Mapping[str, Callable[[Any, Any], bool]]] = {
     **dict.fromkeys(("after", "gt"), operator.gt),
     **dict.fromkeys(("since", "from", "min", "gte"), operator.ge),

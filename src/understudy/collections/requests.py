@@ -86,8 +86,8 @@ class PreparedRequest(NamedTuple):
         return {**arguments, "form": [tuple(map(unquote, field)) for field in fields]}
 
 
-_NUMBERS: Final = re.compile(r"(?<![\w.])-?\d{1,15}(?![\w.])")
-_WORDS: Final = re.compile(r"""['"`]([\w-]{1,60})['"`]""")
+_NUMBERS: Final = re.compile(r"(?<![\w.])-?\d{1,15}(?![\w.])")  # whole numbers in a message
+_WORDS: Final = re.compile(r"""['"`]([\w-]{1,60})['"`]""")  # quoted words in a message
 
 
 def named_values(refusal: Exchange, sent: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
@@ -116,7 +116,7 @@ _UNIQUE: Final = frozenset(
     }
 )
 _STYLE: Final = PLAUSIBLE_REQUEST._replace(depth=2)
-_ATTEMPTS: Final = 6
+_ATTEMPTS: Final = 6  # samples per body or value
 
 
 class ItemMembers(NamedTuple):

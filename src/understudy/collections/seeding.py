@@ -170,7 +170,7 @@ class SeededRecords(Mapping[str, Any]):
 SEEDED: Final = 3
 """Number of items of a collection below each parent."""
 
-_MOST_EXAMPLES: Final = 20
+_MOST_EXAMPLES: Final = 20  # of a collection, as items of a new world
 _MOST_PARENTS: Final = 9
 """Most parents that items are made for, since nested collections would grow exponentially."""
 

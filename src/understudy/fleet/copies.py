@@ -239,8 +239,8 @@ class WorldCopy:
     changed: int = 0
 
 
-_ORDER_DIGITS = 12
-_NUMBER_DIGITS = 16
+_ORDER_DIGITS = 12  # decimal prefix of a record row: the order of puts (lua/commit.lua)
+_NUMBER_DIGITS = 16  # decimal prefix of a log row: the request's number (lua/commit.lua)
 
 _DROPPED_AT_ONCE = 2
 """Copies dropped after a request: more than one, so that the number shrinks though requests load."""

@@ -54,7 +54,7 @@ HISTORIES: Final = f"{BASE_PATH}/changes"
 
 _log = logging.getLogger(__name__)
 
-_REPLICA_BYTES = 8
+_REPLICA_BYTES = 8  # half of a tag; the other half counts commits
 
 SNAPSHOTS: Final = "understudy:snapshots"
 

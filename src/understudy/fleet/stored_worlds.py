@@ -16,7 +16,7 @@ from understudy.fleet.connection import (
 from understudy.mock.server.worlds import DEFAULT
 from understudy.store_address import store_address
 
-_TAG_BYTES = 16
+_TAG_BYTES = 16  # as copies.TAG_BYTES, without the code of replicas
 
 
 class StoredWorld(NamedTuple):

@@ -1,1 +1,1 @@
-"""Reads OpenAPI documents, and knows nothing of serving or judging."""
+"""Reads OpenAPI documents; independent of the mock and of verify."""

@@ -6,7 +6,7 @@ from typing import Any, Final
 
 from understudy.openapi.pointers import value_at
 
-_EMBEDDED: Final = re.compile(r"\{(\$[^{}]*)\}")
+_EMBEDDED: Final = re.compile(r"\{(\$[^{}]*)\}")  # an expression within an address
 _EXPRESSION: Final = re.compile(
     r"\$(?:(?P<plain>url|method|statusCode)"
     r"|(?P<side>request|response)\."

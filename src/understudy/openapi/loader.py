@@ -196,7 +196,7 @@ def _merge(target: dict[str, Any], update: dict[str, Any]) -> None:
 MOST_VALUES = 16
 """Largest number of URLs per server, since variables with many values multiply."""
 
-_VARIABLE = re.compile(r"\{([^{}]*)\}")
+_VARIABLE = re.compile(r"\{([^{}]*)\}")  # of a server's URL
 _SLASHES = re.compile("/{2,}")
 
 

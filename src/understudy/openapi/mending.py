@@ -33,7 +33,7 @@ from understudy.openapi.mends import (
 from understudy.openapi.pointers import Scope, as_reference, steps_of, value_at
 from understudy.openapi.references import References, Unresolved
 
-_MAX_REFERENCES = 32
+_MAX_REFERENCES = 32  # in a row, before they are taken for a cycle
 _MOST_PARTS = 8
 _OF_OBJECTS = frozenset({"type", "properties", "required", "allOf"})
 _KIND = frozenset({"enum", "const"})

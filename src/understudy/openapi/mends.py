@@ -16,7 +16,7 @@ from understudy.openapi.media_types import JSON
 from understudy.openapi.patterns import backtracks, portable
 from understudy.openapi.pointers import Scope, escape
 
-_LONGEST_SHOWN = 60
+_LONGEST_SHOWN = 60  # characters of a value in a message
 
 
 class Position(NamedTuple):
@@ -265,8 +265,8 @@ def _portable(losses: Losses, at: Position, pattern: Any) -> str | None:
 Mend = Callable[[Losses, Position], None]
 
 _STATUS = re.compile(r"[1-5]([0-9][0-9]|XX|xx)|default|x-.*|\$ref", re.DOTALL)
-_CONTROL = re.compile(r"[\x00-\x08\x0a-\x1f\x7f]")
-_FIELD_TOKEN = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
+_CONTROL = re.compile(r"[\x00-\x08\x0a-\x1f\x7f]")  # all but the tab, which field values may have
+_FIELD_TOKEN = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")  # RFC 9110, 5.6.2
 _SCHEMA_KEYWORDS = (
     *("type", "format", "items", "default", "enum", "pattern", "minimum", "maximum"),
     *("exclusiveMinimum", "exclusiveMaximum", "minLength", "maxLength", "minItems", "maxItems"),
@@ -466,7 +466,7 @@ def note_unknown(losses: Losses, place: Position, name: str) -> None:
         losses.note("unknown-member", place.below(name, "any"), message)
 
 
-_INTEGER = re.compile(r"[-+]?[0-9]{1,18}")
+_INTEGER = re.compile(r"[-+]?[0-9]{1,18}")  # fits 64 bits; longer ones are read as floats
 
 
 def _text(value: Any) -> str:

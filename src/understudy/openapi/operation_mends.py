@@ -16,7 +16,7 @@ from understudy.openapi.pointers import escape, value_at
 # same path and method. A fragment, ``/#Action=List``, only makes keys unique.
 
 _END = re.compile("[?#]")
-_NAME = re.compile(r"\{([^{}]*)\}")
+_NAME = re.compile(r"\{([^{}]*)\}")  # a placeholder as value of a query parameter
 
 
 def path_of(key: str) -> str:

@@ -7,7 +7,7 @@ from understudy.errors import nearest
 from understudy.openapi.operations import Operation, path_shape
 from understudy.openapi.path_matching import PathMatcher
 
-_MOST_LISTED: Final = 20
+_MOST_LISTED: Final = 20  # operations in a message
 
 
 def operation_named(name: str, operations: Sequence[Operation]) -> Operation | None:

@@ -23,7 +23,7 @@ from understudy.openapi.path_matching import (
 
 NO_ALIASES: Final[Mapping[str, Sequence[Operation]]] = MappingProxyType({})
 
-_REMEMBERED = 4096
+_REMEMBERED = 4096  # paths whose base path is cached
 
 LONGEST_COMPARED = 200
 """Longest path, in characters, that is compared with templates, as that takes quadratic time."""

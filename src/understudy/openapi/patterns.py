@@ -35,8 +35,8 @@ _TOKEN = re.compile(
     """,
     re.VERBOSE | re.DOTALL,
 )
-_DELIMITED = re.compile(r"/(\^.*|.*\$)/([a-z]*)", re.DOTALL)
-_FLAGS = re.compile(r"\(\?([a-z]+)\)")
+_DELIMITED = re.compile(r"/(\^.*|.*\$)/([a-z]*)", re.DOTALL)  # /^…/i, as in JavaScript
+_FLAGS = re.compile(r"\(\?([a-z]+)\)")  # (?i), as in Python and PCRE
 _CLASS_ESCAPE = re.compile(r"\\[dDwWsS]")
 _POSIX = {
     "alnum": "A-Za-z0-9",

@@ -309,7 +309,7 @@ def _spoilt(
     return made
 
 
-_TRIES = 8
+_TRIES = 8  # candidate numbers per step
 
 
 def numbers(place: SchemaPlace, number: int, *, is_plain: bool) -> Iterator[float]:

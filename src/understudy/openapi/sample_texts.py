@@ -213,7 +213,7 @@ _PROVIDERS: Final = {
 }
 """Provider names of faker.js to those of Faker, where they differ by more than snake case."""
 
-_CAPITAL: Final = re.compile("(?<=[a-z0-9])(?=[A-Z])")
+_CAPITAL: Final = re.compile("(?<=[a-z0-9])(?=[A-Z])")  # where camel case gets an underscore
 
 
 def provided(hint: str, seed: str) -> Any:
@@ -265,7 +265,7 @@ def plain_text_for(_name: str, form: str, _seed: str) -> str:
 # random number generator for each choice, and the generator here steers the number of repeats. A
 # text may fail to match, as for lookarounds or several patterns; the caller validates it.
 
-_TRIES: Final = 6
+_TRIES: Final = 6  # seeds per pattern
 _USUAL_REPEATS: Final = 4
 """Repeats above the minimum, unless a minimum length requires more."""
 

@@ -85,9 +85,9 @@ MAX_REPEATS = 3
 MAX_RETRIED_DEPTH = 3
 """Levels on which alternatives are tried, as each try makes everything below it."""
 
-_ATTEMPTS = 8
-_MAX_PATTERN_TEXTS = 60
-_MAX_DISTINCT_TRIES = 20
+_ATTEMPTS = 8  # texts per place
+_MAX_PATTERN_TEXTS = 60  # texts per pattern
+_MAX_DISTINCT_TRIES = 20  # items tried for an array with uniqueItems
 
 
 class Effort(NamedTuple):

@@ -46,7 +46,7 @@ _NUMERIC: Final = frozenset("-+.0123456789")
 _INTEGER: Final = re.compile(r"[-+]?[0-9]+|0o[0-7]+|0x[0-9a-fA-F]+")
 _FLOAT: Final = re.compile(r"[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?")
 
-_MOST_DIGITS: Final = 250
+_MOST_DIGITS: Final = 250  # less than a float holds (309), and than int() parses (4300)
 _LARGEST: Final = 10**300
 """Replaces longer integers; it still fits a float, so that arithmetic with one cannot overflow."""
 

@@ -34,7 +34,7 @@ _PICTURE_SUFFIX: Final = re.compile(r"\.(png|jpe?g|gif)$", re.IGNORECASE)
 _STYLE_URL: Final = re.compile(r"url\(\s*['\"]?([^'\")]+)['\"]?\s*\)")
 
 _EARLIEST: Final = date(2012, 1, 1)
-_DAYS: Final = 3650
+_DAYS: Final = 3650  # dates are moved into ten years from _EARLIEST
 _AROUND_SESSION: Final = timedelta(minutes=1)
 
 _FIRST_WORDS: Final = (

@@ -204,7 +204,7 @@ _FILE_NAME: Final = re.compile(r"[\w][\w.-]{0,99}", re.ASCII)
 _ABOUT: Final = "Recorded; every value is a pseudonym."
 _PICTURE_NAME: Final = re.compile(r"/image/([0-9a-f]{16}\.(?:png|jpg|gif))")
 
-_SLUG: Final = re.compile(r"[a-z0-9][a-z0-9-]{0,62}", re.ASCII)
+_SLUG: Final = re.compile(r"[a-z0-9][a-z0-9-]{0,62}", re.ASCII)  # slugs that are safe file names
 _IMAGE_ID: Final = re.compile(r"[0-9a-f]{32}", re.ASCII)
 Files = dict[str, bytes]
 """Path within the directory to content."""

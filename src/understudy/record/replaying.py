@@ -25,16 +25,16 @@ from understudy.record.recorder import load_key
 from understudy.verify.clock import machine_time
 from understudy.verify.target import Target, email_hash, load_target
 
-_PART: Final = re.compile(rb"[^/?]+")
-_PAIR: Final = re.compile(rb"([^&=]+)=([^&]+)")
+_PART: Final = re.compile(rb"[^/?]+")  # a path segment
+_PAIR: Final = re.compile(rb"([^&=]+)=([^&]+)")  # a pair of a query or form
 _NUMBER: Final = re.compile(rb"(?<=[:\[,])[0-9]{4,6}(?=[,\]}])")
 """A number in JSON that may be a pseudonym."""
 
 _DIGITS: Final = re.compile(rb"(?<![0-9A-Za-z])(?:[0-9a-fA-F]{64}|[0-9a-fA-F]{32})(?![0-9A-Za-z])")
 """The hash of an e-mail address, or an avatar's identifier, within JSON."""
 
-_WORD: Final = re.compile(r"[^\s\"':,]+")
-_NAME: Final = re.compile(r"[\w .,:@+~*-]{1,300}")
+_WORD: Final = re.compile(r"[^\s\"':,]+")  # a candidate for a pseudonym in a fixture file
+_NAME: Final = re.compile(r"[\w .,:@+~*-]{1,300}")  # other texts have no pseudonym to look for
 _MOST_WORDS: Final = 10_000
 """Largest number of words and of numbers of an app that are remembered for translating back."""
 _BEARER: Final = b"bearer "

@@ -9,7 +9,7 @@ from urllib.parse import quote, unquote_to_bytes, urlsplit
 
 from understudy.verify.target import is_loopback
 
-_PAIR_WITH_URL: Final = re.compile(rb"(=)(http[^&]+)")
+_PAIR_WITH_URL: Final = re.compile(rb"(=)(http[^&]+)")  # a value of a query or form that is a URL
 _AFTER_ORIGIN: Final = frozenset({"", "/", "?", "#"})
 """Characters that can follow the origin in a URL; empty at its end."""
 
