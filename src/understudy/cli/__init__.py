@@ -161,7 +161,7 @@ _NEEDED: Final = {
     "open": "a capsule, which the console saves",
     "schema": "a command that takes --json, such as verify",
 }
-"""What the argument of a command is, for whom left it out."""
+"""Descriptions of arguments, by command, for the message that one is missing."""
 
 _OPTION_OF: Final = (
     (re.compile("https?://.*"), ("--base-url", "--mock")),

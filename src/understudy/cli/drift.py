@@ -212,7 +212,7 @@ WHAT_IS_COMPARED = frozenset(
 
 
 def _following(options: DriftOptions, report: DriftReport) -> str:
-    """Returns the command that tells more of what was found, or looks for more."""
+    """Returns the command that shows the findings in detail, or that compares further."""
     html = dict(options.files).get("html")
     if html is not None:
         return f"open {html}"

@@ -113,5 +113,5 @@ def _refusal(refusal: Any) -> list[str]:
     return lines
 
 
-def _line(what: str, text: str) -> str:
-    return f"{click.style(f'{what:>10}', dim=True)}  {printable(text)}"
+def _line(label: str, text: str) -> str:
+    return f"{click.style(f'{label:>10}', dim=True)}  {printable(text)}"

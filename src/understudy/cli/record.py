@@ -95,10 +95,10 @@ def finished(
     """Judges the remaining exchanges, reports, writes the recording, and returns the exit code.
 
     Args:
-        recording: What has passed.
-        out: Where it is written.
+        recording: The recorded traffic.
+        out: The directory to write; None to write nothing.
         key: File of the key for pseudonyms.
-        again: The options that name the deployment.
+        again: The options that name the deployment, for the suggested next command.
 
     Raises:
         StartupError: The recording cannot be written.
@@ -108,11 +108,11 @@ def finished(
     if recording.recorder is not None and out is not None:
         write(recording.recorder, out, key, again)
     else:
-        echo(f"Next: {_recording(again, 'recording')} (keeps what passes, to serve it)")
+        echo(f"Next: {_record_command(again, 'recording')} (keeps what passes, to serve it)")
     return code
 
 
-def _recording(options: Sequence[str], out: str) -> str:
+def _record_command(options: Sequence[str], out: str) -> str:
     """Returns the command that records a deployment into a new directory."""
     return shlex.join(["understudy", "record", *options, "--out", out])
 
@@ -143,7 +143,7 @@ def _serve(
 def write(
     recorder: Recorder, out: Path, key: Path | None = None, again: Sequence[str] = ()
 ) -> None:
-    """Writes a recording, and prints what to type next."""
+    """Writes a recording, and prints the next command."""
     files = recorder.files()
     write_whole(files, out)
     is_served = not {"tokens.yaml", "stubs/recorded.yaml"}.isdisjoint(files)
@@ -161,7 +161,7 @@ def write(
         echo(f"Next: understudy serve --like {shlex.quote(str(profile))}")
     else:
         echo("No profile passed, nor a response of another operation: there is nothing to serve.")
-        echo(f"Next: {_recording(again, f'{out}-again')} (and let the app read a profile)")
+        echo(f"Next: {_record_command(again, f'{out}-again')} (and let the app read a profile)")
 
 
 def line_of(finding: Finding) -> str:

@@ -175,13 +175,13 @@ def _origins(endpoints: Sequence[Endpoint]) -> str:
     )
 
 
-def _line(what: str, text: str) -> str:
-    return f"  {what:<16}{click.style(text, fg='cyan')}"
+def _line(label: str, text: str) -> str:
+    return f"  {label:<16}{click.style(text, fg='cyan')}"
 
 
-def _heading(what: str, count: int) -> str:
+def _heading(title: str, count: int) -> str:
     hint = click.style("understudy fixtures lists all of them", dim=True)
-    return f"{click.style(f'{what} ({count:,})', bold=True)}  {hint}"
+    return f"{click.style(f'{title} ({count:,})', bold=True)}  {hint}"
 
 
 def _listed(slugs: list[str], count: int) -> str:

@@ -54,8 +54,8 @@ class FaultHandlers:
 
     def list_all(self, call: Call) -> HandlerResponse:
         """Responds to ``GET /faults`` or ``GET /stubs``: stubs in the order of trial, latest first."""
-        kept = list(self._faults(call.world).values())
-        ordered = kept[::-1] if self._word == "stub" else kept
+        faults = list(self._faults(call.world).values())
+        ordered = faults[::-1] if self._word == "stub" else faults
         return HandlerResponse([self._shown(call.world, it) for it in ordered])
 
     def get(self, call: Call, identifier: str) -> HandlerResponse:
@@ -90,12 +90,12 @@ class FaultHandlers:
         return {name: it for name, it in faults if (it.stub is not None) is are_stubs}
 
     def _find(self, world: World, identifier: str) -> Fault:
-        kept = self._faults(world)
-        if identifier not in kept:
-            hint = nearest(identifier, list(kept)) or "."
+        faults = self._faults(world)
+        if identifier not in faults:
+            hint = nearest(identifier, list(faults)) or "."
             msg = f"There is no {self._word} {identifier!r}{hint} GET /__admin/{self._word}s lists them."
             raise NotFound(msg)
-        return kept[identifier]
+        return faults[identifier]
 
 
 def create_fault(admin: AdminContext, call: Call, *, body: Mapping[str, Any]) -> HandlerResponse:

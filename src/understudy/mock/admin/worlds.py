@@ -103,14 +103,15 @@ def reset(admin: AdminContext, call: Call) -> HandlerResponse:
 
 def list_snapshots(admin: AdminContext, _call: Call) -> HandlerResponse:
     """Responds to ``GET /snapshots``."""
-    return HandlerResponse([_kept(name, kept) for name, kept in admin.worlds.snapshots.items()])
+    snapshots = admin.worlds.snapshots.items()
+    return HandlerResponse([_snapshot_as_json(name, snapshot) for name, snapshot in snapshots])
 
 
 def create_snapshot(admin: AdminContext, call: Call, *, body: Mapping[str, Any]) -> HandlerResponse:
     """Responds to ``POST /snapshots``: saves the world's state, and replaces an older snapshot."""
-    kept = call.world.snapshot()
-    admin.worlds.keep_snapshot(body["name"], kept)
-    return HandlerResponse(_kept(body["name"], kept), 201)
+    snapshot = call.world.snapshot()
+    admin.worlds.keep_snapshot(body["name"], snapshot)
+    return HandlerResponse(_snapshot_as_json(body["name"], snapshot), 201)
 
 
 def delete_snapshot(admin: AdminContext, _call: Call, name: str) -> HandlerResponse:
@@ -153,9 +154,9 @@ def _as_json(admin: AdminContext, call: Call, world: World) -> dict[str, Any]:
     }
 
 
-def _kept(name: str, kept: Snapshot) -> dict[str, Any]:
-    changes = sum(len(records) for records in kept.overlay.values())
-    return {"name": name, "seed": kept.seed, "changes": changes}
+def _snapshot_as_json(name: str, snapshot: Snapshot) -> dict[str, Any]:
+    changes = sum(len(records) for records in snapshot.overlay.values())
+    return {"name": name, "seed": snapshot.seed, "changes": changes}
 
 
 def _inhabitants(world: World) -> dict[str, Any]:

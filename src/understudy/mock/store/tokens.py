@@ -49,7 +49,7 @@ Those that must be escaped in a URL's fragment reveal clients that do not decode
 
 
 _MOST_LISTED: Final = 100
-"""The tokens of the fixtures that a mistyped one is compared with."""
+"""Most tokens of the fixtures that a mistyped token is compared with."""
 
 
 def is_valid(token: Token, now: datetime) -> bool:
@@ -66,10 +66,7 @@ def authenticate(world: World, token: str, now: datetime) -> Principal | None:
 
 
 def why_invalid(world: World, token: str, now: datetime) -> str:
-    """Returns the reason why a bearer token is not valid, without repeating the token.
-
-    A token of the fixtures that is close to it is suggested.
-    """
+    """Returns why a bearer token is not valid, and suggests a similar one; does not repeat it."""
     record = world.get(TOKENS, token)
     if record is None:
         listed = list(islice(world.baseline.get(TOKENS.name, ()), _MOST_LISTED))
