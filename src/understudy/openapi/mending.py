@@ -34,8 +34,8 @@ from understudy.openapi.pointers import Scope, as_reference, steps_of, value_at
 from understudy.openapi.references import References, Unresolved
 
 _MAX_REFERENCES = 32  # in a row, before they are taken for a cycle
-_MOST_PARTS = 8
-_OF_OBJECTS = frozenset({"type", "properties", "required", "allOf"})
+_MOST_PARTS = 8  # schemas of nested allOf that are compared, as they multiply
+_OF_OBJECTS = frozenset({"type", "properties", "required", "allOf"})  # all that is compared
 _KIND = frozenset({"enum", "const"})
 """Keywords by which the value of a member tells the kind of its object."""
 _TOP = 2
@@ -322,10 +322,10 @@ class _Walk:
             self._excluding.add((around.rpartition("/")[0], "oneOf"))
 
     def _expect_distinct(self, place: Position) -> None:
-        """Marks a ``oneOf`` to be read as anyOf where ordinary values fit several alternatives, or none fits one.
+        """Marks a ``oneOf`` to be read as anyOf if ordinary values fit several alternatives, or none.
 
-        Two are equal, or differ in optional members alone, or only a discriminator tells them apart whose
-        values their schemas do not list.
+        Two alternatives are equal or differ only in optional members, or only a discriminator, whose
+        values their schemas do not list, distinguishes them.
         """
         alternatives = place.value.get("oneOf")
         if not isinstance(alternatives, list):  # mending removed it
@@ -343,9 +343,9 @@ class _Walk:
             self._excluding.add((place.pointer, "oneOf"))
 
     def _overlap(self, alternatives: list[Any], discriminator: Any) -> bool:
-        """Tells whether an object that fits one alternative fits another, by its required members alone.
+        """Tells whether an object with only the required members of one alternative fits another.
 
-        With a discriminator, whether two alternatives list one value for it, or one lists none.
+        With a discriminator: whether two alternatives list the same value for it, or one lists none.
         """
         name = discriminator.get("propertyName") if isinstance(discriminator, dict) else None
         needs: list[Any] = []
@@ -361,7 +361,7 @@ class _Walk:
         return any(it in needs[:number] for number, it in enumerate(needs))
 
     def _flattened(self, schema: Any, seen: int = 0) -> tuple[dict[str, Any], list[str]] | None:
-        """Returns members and required names of an object; None if its schema says more than these."""
+        """Returns members and required names of an object schema; None if it has other keywords."""
         meant = self._comparable(schema)
         if not isinstance(meant, dict) or meant.keys() - _OF_OBJECTS:
             return None
