@@ -294,8 +294,7 @@ def sample_response(
 ) -> HandlerResponse:
     """Returns the principal response of an operation, from an example or generated from the schema.
 
-    That is the lowest declared 2xx, or else the default, a redirect, or the first that is declared of no
-    server error, else a success without content.
+    That is the lowest declared 2xx, or else the default, a redirect, or the first status below 500.
 
     Args:
         operation: The operation that was called.
