@@ -294,7 +294,8 @@ def sample_response(
 ) -> HandlerResponse:
     """Returns the principal response of an operation, from an example or generated from the schema.
 
-    That is the lowest declared 2xx, or else the default, a redirect, or the first status below 500.
+    That is the lowest declared 2xx, or else the default, a redirect, or the first status below 500;
+    and a 200 without content where no such response is declared.
 
     Args:
         operation: The operation that was called.
