@@ -45,6 +45,7 @@ def read_report(path: Path, option: str, *members: str) -> Mapping[str, Any]:
     """
     try:
         report: Mapping[str, Any] = orjson.loads(path.read_bytes())
+        # Raises unless the report has all that a comparison reads.
         _ = {rule["id"]: rule["status"] for rule in report["rules"]}, [report[it] for it in members]
     except (OSError, ValueError, KeyError, TypeError) as error:
         msg = (

@@ -309,7 +309,7 @@ def unknown_parameter_is_ignored(exchange: Exchange, _history: History) -> Check
     """An unknown parameter changes nothing."""
     is_error = "error" in exchange.redirect_parameters and not is_granted(exchange)
     is_accepted = exchange.status == OK or not (is_error or exchange.response.is_refusal)
-    return expect(is_accepted, "they change nothing", shown_response(exchange))
+    return expect(is_accepted, "unknown parameters change nothing", shown_response(exchange))
 
 
 @check(

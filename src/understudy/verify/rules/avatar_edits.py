@@ -267,7 +267,7 @@ def deleted_avatar_is_not_listed(exchange: Exchange, history: History) -> CheckR
     """A deleted avatar is no longer listed."""
     before = proven(last_deletion(exchange, history))
     is_listed = before.value in ids_in(exchange)
-    return expect(not is_listed, "a list without it", "it is still listed", before)
+    return expect(not is_listed, "a list without the deleted avatar", "it is still listed", before)
 
 
 @check(
@@ -294,7 +294,7 @@ def no_other_avatar_is_selected(exchange: Exchange, history: History) -> CheckRe
         last_deletion(exchange, history),
     )
     selected = selected_in(exchange)
-    return expect(not selected, "no other takes its place", selected, before, deleted)
+    return expect(not selected, "no other avatar is selected", selected, before, deleted)
 
 
 @probe(

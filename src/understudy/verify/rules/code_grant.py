@@ -363,7 +363,7 @@ def code_of_other_client_is_refused(exchange: Exchange, history: History) -> Che
 def attempt_of_other_client_spends_nothing(exchange: Exchange, history: History) -> CheckResult:
     """A code that another client tried to redeem still gives a token to its own client."""
     before = proven(attempt_of_other(exchange, history))
-    return expect_token(exchange, "still good for its own", before)
+    return expect_token(exchange, "a token for its own client", before)
 
 
 @probe("code-bound-to-client", needs=(*GRANTED, "other_app"))

@@ -118,7 +118,7 @@ def _text_of(exchange: Exchange) -> str:
 def consent_is_requested(exchange: Exchange, _history: History) -> CheckResult:
     """Nothing is granted before a person has consented."""
     names = sorted(exchange.redirect_parameters)
-    return expect(not is_granted(exchange), "a page that asks", names)
+    return expect(not is_granted(exchange), "a page that asks for consent", names)
 
 
 @check(

@@ -163,7 +163,7 @@ def size_is_the_default(exchange: Exchange, _history: History) -> CheckResult:
 )
 def unknown_identifier_is_drawn(exchange: Exchange, _history: History) -> CheckResult:
     """A code is drawn for an unknown identifier too: the interface has no 404 here."""
-    return expect(exchange.status == OK, "a picture all the same", f"status {exchange.status}")
+    return expect(exchange.status == OK, "status 200, with a picture", f"status {exchange.status}")
 
 
 @probe("qr-png", "qr-default-size", "qr-no-authentication", needs=("slug",))

@@ -342,9 +342,9 @@ def avatars_are_not_counted(exchange: Exchange, history: History) -> CheckResult
     between = avatars_since(exchange, history, before)
     remaining = proven(count_in(exchange)).remaining
     allowed = 1 + len(others_since(history, before))
-    actual = f"{counted.remaining}, then {remaining} after {len(between)} of them"
+    actual = f"{counted.remaining} left, then {remaining} after {len(between)} of them"
     is_right = counted.remaining - remaining <= allowed
-    return expect(is_right, "none is used up", actual, before, between[0])
+    return expect(is_right, "requests to the avatar API use up none", actual, before, between[0])
 
 
 @check("rate-limit-window", on=COUNTED, when=[has_count_headers], is_of_limits=True)

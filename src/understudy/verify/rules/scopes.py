@@ -125,7 +125,7 @@ def _expect_invalid_scope(exchange: Exchange) -> CheckResult:
 @check("scope-indexed-array", on=[AUTHORIZE], when=[*_SOUND, has_plain_indexes])
 def array_is_accepted(exchange: Exchange, history: History) -> CheckResult:
     """Scopes are accepted as an indexed array."""
-    return _expect_accepted(exchange, history, "scopes as an array")
+    return _expect_accepted(exchange, history, "scopes in an array are accepted")
 
 
 @check("scope-any-index", on=[AUTHORIZE], when=[*_SOUND, has_odd_indexes])
@@ -137,7 +137,7 @@ def odd_indexes_are_accepted(exchange: Exchange, history: History) -> CheckResul
 @check("scope-space-joined", on=[AUTHORIZE], when=[*_SOUND, has_joined_scopes])
 def joined_scopes_are_accepted(exchange: Exchange, history: History) -> CheckResult:
     """Scopes are accepted as one parameter, separated by spaces (RFC 6749, 3.3)."""
-    return _expect_accepted(exchange, history, "one scope parameter will do")
+    return _expect_accepted(exchange, history, "scopes in one parameter are accepted")
 
 
 @check(
