@@ -3,7 +3,7 @@
 import os
 from dataclasses import dataclass, field
 from typing import Final
-from urllib.parse import unquote, urlsplit
+from urllib.parse import parse_qsl, unquote, urlsplit
 
 from understudy.errors import StartupError
 
@@ -71,10 +71,15 @@ def store_address(text: str, option: str = "--state") -> StoreAddress:
         parts = urlsplit(text)
         host, port = parts.hostname, parts.port or _PORT
     except ValueError:
-        host, port = None, 0
-    database = parts.path.strip("/") if host else ""
-    if host is None or parts.query or parts.fragment or not (database or "0").isdecimal():
-        msg = f"{option}: the URL of a store is written as valkey://host:6379/0, with a database number."
+        host, port, parts = None, 0, urlsplit("")
+    query = dict(parse_qsl(parts.query, keep_blank_values=True)) if host else {}
+    database = query.pop("db", "") or (parts.path.strip("/") if host else "")
+    if host is None or query or parts.fragment or not (database or "0").isdecimal():
+        left = f"; leave out {', '.join(query)}" if query else ""
+        msg = (
+            f"{option}: the URL of a store is written as valkey://host:6379/0, with a database "
+            f"number{left}."
+        )
         raise StartupError(msg)
     return StoreAddress(
         parts.scheme.lower(),

@@ -244,6 +244,9 @@ def test_the_parts_of_a_url_are_read() -> None:
     assert (address.port, address.database, address.is_tls) == (7000, 2, True)
     assert str(address) == "rediss://mock@[::1]:7000/2"
     assert store_address("valkey://host").port == 6379
+    assert store_address("redis://host?db=3").database == 3
+    with pytest.raises(StartupError, match="leave out protocol, timeout"):
+        store_address("redis://host/3?protocol=3&timeout=5")
     assert not store_address("redis://host").is_tls
 
 

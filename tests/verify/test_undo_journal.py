@@ -1,5 +1,6 @@
 """The undo journal: whatever cuts it short, the last state that was written whole is read."""
 
+import json
 from pathlib import Path
 
 import pytest
@@ -42,6 +43,14 @@ def test_a_line_that_a_kill_has_cut_is_not_read(path: Path) -> None:
 def test_a_journal_without_an_end_of_line_is_read(path: Path) -> None:
     path.write_text('{"base_url": "http://127.0.0.1:8080/v3", "pending": {"own": 1}}')
     assert read_journal(path) == state(1)
+
+
+def test_a_journal_of_before_headers_were_kept_is_read(path: Path) -> None:
+    single = {"path": "/s", "method": "PUT", "media_type": "application/json", "body": {}}
+    single |= {"who": "owner", "read": "/s"}
+    path.write_text(json.dumps({"base_url": BASE_URL, "singles": [single]}))
+    (read,) = read_journal(path).singles
+    assert read.headers == {"content-type": "application/json"}
 
 
 def test_a_run_replaces_the_journal_of_an_earlier_one(path: Path) -> None:

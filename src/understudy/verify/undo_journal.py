@@ -7,6 +7,7 @@ from urllib.parse import quote
 
 import orjson
 from msgspec import Struct, ValidationError, field, json
+from msgspec.structs import force_setattr
 
 from understudy.errors import StartupError, unreadable
 from understudy.exchange.messages import NO_JSON, Exchange, Request
@@ -225,22 +226,29 @@ class SingleBefore(Struct, frozen=True):
     Attributes:
         path: Path and query of the request that restores it.
         method: The method of that request.
-        headers: Headers that the document requires for it and for GET, and its content type.
         body: The JSON body that restores it.
         who: The credential.
         read: Path and query of its GET.
+        headers: Headers that the document requires for it and for GET, and its content type.
         steps: The path to the resource in the body of the response.
         members: The values of its restorable members before the run.
+        media_type: The content type of the body, in journals of earlier versions.
     """
 
     path: str
     method: str
-    headers: dict[str, str]
     body: Any
     who: str
     read: str
+    headers: dict[str, str] = {}
     steps: tuple[str, ...] = ()
     members: dict[str, Any] = {}
+    media_type: str = ""
+
+    def __post_init__(self) -> None:
+        """Reads what an earlier version wrote."""
+        if self.media_type and not self.headers:
+            force_setattr(self, "headers", {"content-type": self.media_type})
 
 
 class UndoJournal(Struct):
