@@ -1,17 +1,19 @@
 """A difference is reduced to the fewest requests that show it, at the mock and at the deployment."""
 
 from contextlib import closing
+from dataclasses import replace
 
 import orjson
 import pytest
 from tests.proofs.drifting import deployment
 from tests.verify.exchanges import exchange_of
 
-from understudy.drift.comparing import minimised
+from understudy.drift.comparing import NOT_SHORTENED, minimised
 from understudy.drift.differences import Compared
 from understudy.drift.mock_beside import drift, mock_beside
 from understudy.drift.observing import replay
 from understudy.exchange.messages import Request
+from understudy.verify.deployment import Allowance
 from understudy.verify.issued_values import rewritten
 from understudy.verify.pictures import picture
 from understudy.verify.probe_client import ProbeClient
@@ -83,3 +85,19 @@ def test_texts_are_replaced_in_every_spelling():
     assert after == Request(
         "POST", "http://a/x?code=d+e", (("authorization", "Bearer d e"),), b"d+e"
     )
+
+
+def test_minimising_ends_with_the_time_of_the_run():
+    ended = []
+
+    def phase(run):
+        edit_and_read(run)
+        ended.append(run)
+
+    allowance = Allowance(is_over=lambda: len(ended) == len(("first", "second", "the mock's")))
+    ours = replace(deployment(loses_location), allowance=allowance)
+    options = RunOptions(rules=("qr-default-size",), phases=(("test", phase),))
+    result = drift(ours, mock_beside(ours), options)
+    assert result.causes
+    assert not result.shortest
+    assert NOT_SHORTENED in result.not_compared

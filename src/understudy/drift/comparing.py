@@ -226,19 +226,23 @@ def shortest_sequences(
     Raises:
         StartupError: A run cannot begin.
     """
+    is_over = deployments[0].allowance.is_over  # the mock's replays take time of the same run
     with ExitStack() as stack:
         runs = []
         for deployment in deployments:
             stack.enter_context(locked(deployment))
-            runs.append(start(deployment, RunOptions(needs_interface=False)))
+            timed = replace(deployment, allowance=replace(deployment.allowance, is_over=is_over))
+            runs.append(start(timed, RunOptions(needs_interface=False)))
         stack.callback(runs[0].undo.restore)
         (judge, history), (other_judge, other_history) = sides
         own = ReplayTrials(runs[0], judge, history, runs[0].undo.restore_changes, MOST_REQUESTS)
         other = ReplayTrials(runs[1], other_judge, other_history, reset)
         minimiser = Minimiser(own, other, rows)
-        found = {it.key: minimiser.shortest(it) for it in differences}
+        found = {it.key: minimiser.shortest(it) for it in differences if not is_over()}
     return {key: sequence for key, sequence in found.items() if sequence is not None}
 
+
+NOT_SHORTENED: Final = "Not every difference was reduced to its fewest requests: the time of the run is used up (--max-time)."
 
 SENDERS_NAMED: Final = 3
 """Most senders that a line on one-sided requests names."""
@@ -384,7 +388,11 @@ def compare(
         other_history=other_history,
         shortest=shortest,
         changed_facts=learnt.changed,
-        not_compared=(*((LIMITS_SPARED,) if is_spared else ()), *_one_sided(first, theirs)),
+        not_compared=(
+            *((LIMITS_SPARED,) if is_spared else ()),
+            *_one_sided(first, theirs),
+            *((NOT_SHORTENED,) if deployment.allowance.is_over() else ()),
+        ),
     )
 
 
