@@ -131,6 +131,7 @@ _BY_NAME: Final[Mapping[str, Callable[[Random], str]]] = {
     "location": lambda chance: chance.choice(_CITIES),
     "name": _name,
     "phone": _phone,
+    "rating": lambda chance: chance.choice("GR"),  # of films, and of the service's avatars
     "slug": _slug,
     "timezone": lambda chance: chance.choice(_TIME_ZONES),
     "title": lambda chance: _sentence(chance, 3),

@@ -4,6 +4,7 @@ import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
+from uuid import UUID
 
 import pytest
 from openapi_core import Config
@@ -11,6 +12,7 @@ from tests.mock.service.test_newer_service import ME, NOBODY, SEARCH, judging
 from tests.mock.service.test_oracle import ADA_AVATAR, ADA_HASH, PORTRAIT
 
 from understudy.mock.app import Mock
+from understudy.mock.server.completion import uuid_of
 from understudy.mock.settings import Settings
 
 DOCUMENT = Path(__file__).with_name("third_newer_service.yaml")
@@ -97,3 +99,10 @@ def test_what_is_made_up_of_a_record_is_made_of_what_is_known_of_it(judged):
 def test_a_list_that_is_whole_says_that_it_ends(judged):
     paging = judged("GET", f"{SEARCH}?username=ada").json()["paging"]
     assert paging == {"next_cursor": None, "total": 1, "has_more": False}
+
+
+def test_an_identifier_that_is_declared_as_a_uuid_is_one_and_is_taken_as_one(judged):
+    own = judged("GET", "/me/avatars", ME).json()["data"][0]["image_id"]
+    assert own == str(UUID(ADA_AVATAR))
+    assert judged("PATCH", f"/me/avatars/{own}", ME, **MERGE).status_code == 200
+    assert uuid_of("11") == str(UUID(uuid_of("11")))

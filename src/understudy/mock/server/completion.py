@@ -2,7 +2,9 @@
 
 import re
 from collections.abc import Mapping, Sequence
+from string import hexdigits
 from typing import Any, Final
+from uuid import NAMESPACE_OID, UUID, uuid5
 from zlib import crc32
 
 from understudy.mock.server.api import Complete
@@ -13,7 +15,8 @@ from understudy.openapi.operations import Operation
 from understudy.openapi.sampler import Sampler
 from understudy.openapi.schemas import ALL, Schemas
 
-_DATE_LENGTH: Final = len("2026-03-14")
+_DATE: Final = re.compile(r"\d{4}-\d\d-\d\d")
+UUID_DIGITS: Final = 32
 _TOTALS: Final = ("total", "count", "total_count", "totalCount", "total_items", "totalItems")
 """Names of members with the number of a list's items."""
 
@@ -35,8 +38,8 @@ class Completion:
 
     A required member that is missing, empty or null against its schema is computed from its siblings, or
     else gets the argument of its name, or a sample. Other invalid nulls are removed. A list or an object is
-    wrapped in the object that the document declares around it; a date gets a time, and a number becomes a
-    string, if the schema requires so. Members that a closed object does not declare are removed; other
+    wrapped in the object that the document declares around it; a date gets a time, a number becomes a
+    string, and an identifier a UUID, if the schema requires so. Members that a closed object does not declare are removed; other
     invalid members stay.
 
     Args:
@@ -74,7 +77,9 @@ class Completion:
             return self._with_members(body, schema)
         if isinstance(body, str | int | float) and not self._is_valid(body, schema):
             text = str(body)
-            others = (text[:_DATE_LENGTH], f"{text}T00:00:00Z") if text is body else (text,)
+            date = _DATE.match(text)
+            dates = (date[0], f"{text}T00:00:00Z") if date else ()
+            others = (text, *dates, uuid_of(text))
             return next((other for other in others if self._is_valid(other, schema)), body)
         return body
 
@@ -136,6 +141,12 @@ class Completion:
 
     def _is_valid(self, value: Any, schema: Node) -> bool:
         return self._schemas.validator(schema).is_valid(value)
+
+
+def uuid_of(text: str) -> str:
+    """Returns an identifier as a UUID: 32 hexadecimal digits are one without its hyphens."""
+    is_digits = len(text) == UUID_DIGITS and not set(text) - set(hexdigits)
+    return str(UUID(text) if is_digits else uuid5(NAMESPACE_OID, text))
 
 
 def name_around(schemas: Schemas, body: Mapping[str, Any], schema: Node) -> str | None:
