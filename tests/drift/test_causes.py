@@ -154,3 +154,14 @@ def test_a_rule_that_the_same_responses_break_stands_under_one(broken, unseen, n
     other = RunJudgement({}, {}, {}, {}, {}, exchanges)
     found = causes([], [], Judgements(own, own, other))
     assert [it.rule for it in found] == [rules[each].id for each in named]
+
+
+@pytest.mark.parametrize("turned", [{}, {DIFFERENCE.key: frozenset({ASSUMED.id})}])
+def test_a_switch_explains_only_what_turns_its_option(turned):
+    sides = (
+        RunJudgement({}, {}, {}, {1: {ASSUMED.id: it}}, catalogue(), turned=turned)
+        for it in ("404", "picture")
+    )
+    own, other = sides
+    name = cause(own, other)[1]
+    assert (name == ASSUMED.id) == bool(turned)

@@ -70,7 +70,9 @@ def test_a_scenario_that_cannot_be_played_is_noted_and_ends_nothing():
         "third_newer_service", ("profile-patch-partial",), phases=[("scenarios", scenarios(1))]
     )
     assert outcome.internal_errors == ()
-    assert any("the scenario profile-edits: the current state" in line for line in outcome.not_run)
+    assert any(
+        "the scenario profile-edits: the current value of" in line for line in outcome.not_run
+    )
 
 
 def forbidden_profiles(request, response):

@@ -569,10 +569,11 @@ def _cause_before(difference: Difference, blamed: Iterable[tuple[int, _Key]]) ->
 
 
 def _switch_of(difference: Difference, judgements: Judgements) -> Rule | None:
-    """Returns the first rule with a switch for which the two exchanges show different options."""
+    """Returns the first rule whose switch the two have otherwise by the aspect that differs."""
     own = judgements.first.options.get(difference.exchange.number, {})
     other = judgements.other.options.get(difference.other.number, {})
-    names = [name for name in own if name in other and own[name] != other[name]]
+    turned = judgements.first.turned.get(difference.key, frozenset())
+    names = [it for it in own if it in turned and it in other and own[it] != other[it]]
     return judgements.first.rules[names[0]] if names else None
 
 

@@ -52,7 +52,7 @@ def with_aspect(exchange: Exchange, aspect: str, other: Exchange) -> Exchange:
         path = _STEP.findall("" if name == "body" else name)
         body = orjson.dumps(_grafted(exchange.body, other.body, path))
         return replace(exchange, response=replace(exchange.response, body=body))
-    return replace(exchange, response=other.response)
+    return replace(exchange, response=other.response, wire=other.wire)
 
 
 def _with_headers(exchange: Exchange, names: set[str], other: Exchange) -> Exchange:
@@ -128,6 +128,7 @@ class RunJudgement:
         unseen: Judges the exchanges with the first numbers again, those with the second numbers
             left out of the history.
         roots: Id of a rule to the id of the rule that is the root cause of all its findings.
+        turned: The switches whose option changes with the other's aspect, by difference.
     """
 
     broken: Mapping[int, Breaches]
@@ -139,6 +140,7 @@ class RunJudgement:
     kept: Mapping[int, frozenset[str]] = field(default_factory=dict)
     unseen: Callable[[Collection[int], Collection[int]], Mapping[int, Breaches]] = _nothing
     roots: Mapping[str, str] = field(default_factory=dict)
+    turned: Mapping[DifferenceKey, frozenset[str]] = field(default_factory=dict)
 
     @cached_property
     def checked(self) -> frozenset[str]:
@@ -203,6 +205,7 @@ def judgement(observation: Observation, sides: Iterable[Side]) -> RunJudgement:
     cured: dict[DifferenceKey, Breaches] = {}
     caused: dict[DifferenceKey, Breaches] = {}
     options: dict[int, Mapping[str, str]] = {}
+    turned: dict[DifferenceKey, frozenset[str]] = {}
     elsewhere = _by_exchange(observation.findings)
     history = evaluator.history.emptied()
     kept: dict[int, frozenset[str]] = {}
@@ -212,6 +215,12 @@ def judgement(observation: Observation, sides: Iterable[Side]) -> RunJudgement:
         for side in by_exchange.get(exchange.number, ()):
             options[exchange.number] = dict(_options(exchange, history))
             changed = with_aspect(exchange, side.difference.aspect, side.other)
+            shown = dict(_options(changed, history))
+            turned[side.difference.key] = frozenset(
+                name
+                for name, option in options[exchange.number].items()
+                if shown.get(name) != option
+            )
             after, then_kept = judged_rules(evaluator, changed, history)
             key = side.difference.key
             cured[key] = {name: before[name] for name in before if name in then_kept}
@@ -229,6 +238,7 @@ def judgement(observation: Observation, sides: Iterable[Side]) -> RunJudgement:
         kept,
         unseen,
         _roots(observation),
+        turned,
     )
 
 

@@ -187,7 +187,7 @@ class _Reader:
         if listing is None or not isinstance(listing.body, list):
             return None
         items = [item for item in listing.body if isinstance(item, dict)]
-        selected = [self._selected(who, hash_) for hash_ in hashes]
+        selected = [self._selected(who, hash_) for hash_ in hashes] or [_selected_in(items)]
         return tuple(
             AvatarSeen(
                 item,
@@ -199,9 +199,7 @@ class _Reader:
 
     def _selected(self, who: str, hash_: str) -> Any:
         listing = self._sent(lambda: avatars(self._client, hash_, who))
-        items = listing.body if listing is not None and isinstance(listing.body, list) else []
-        chosen = (it for it in items if isinstance(it, dict) and it.get("selected") is True)
-        return next((item.get("image_id") for item in chosen), None)
+        return _selected_in(listing.body if listing is not None else None)
 
     def _linked_avatar(self, profile: Mapping[str, Any]) -> AvatarSeen:
         """Returns the avatar that a profile links to, for an account whose list cannot be read."""
@@ -242,6 +240,12 @@ class _Reader:
         except (NotPermitted, Unreachable):
             return None
         return exchange
+
+
+def _selected_in(items: Any) -> Any:
+    """Returns the identifier of the avatar that a list shows as selected; None without one."""
+    chosen = (it for it in items if isinstance(it, dict)) if isinstance(items, list) else ()
+    return next((it.get("image_id") for it in chosen if it.get("selected") is True), None)
 
 
 def _linked_pictures(profile: Mapping[str, Any]) -> Iterator[tuple[str, str]]:

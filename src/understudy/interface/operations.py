@@ -25,6 +25,7 @@ class DeclaredInputs:
         largest_qr_size: The largest width; None if the document has no bound.
         longest: Profile field to the maximum length of its text, for fields that have one.
         always_shown: Members that a looked-up profile has for every caller, as they are required.
+        never_shown: Members of profiles that the document does not name.
     """
 
     upload_field: str = "data"
@@ -33,6 +34,7 @@ class DeclaredInputs:
     largest_qr_size: int | None = None
     longest: Mapping[str, int] = field(default_factory=dict)
     always_shown: frozenset[str] = frozenset()
+    never_shown: frozenset[str] = frozenset()
 
     def with_bounds_of(self, other: "DeclaredInputs") -> "DeclaredInputs":
         """Returns these inputs with the bounds of another deployment; names stay as they are."""

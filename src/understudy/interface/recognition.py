@@ -21,9 +21,10 @@ from understudy.interface.operations import (
     UPLOAD_AVATAR,
     key_of,
 )
-from understudy.openapi.loader import Document
+from understudy.openapi.loader import Document, Node
+from understudy.openapi.media_types import JSON, is_json
 from understudy.openapi.operations import MediaType, Operation, operations, path_shape
-from understudy.openapi.schemas import Schemas
+from understudy.openapi.schemas import ALL, Schemas
 
 PROFILE_TEXTS = (
     "display_name",
@@ -110,6 +111,43 @@ def interface_operations(document: Document) -> frozenset[str]:
     if len(_TELLING & frozenset().union(*shared.values())) < _ENOUGH:
         return frozenset()
     return frozenset(key for key in similar if shared[key] or not (declared[key] and _NAMES[key]))
+
+
+def envelopes(document: Document) -> Mapping[str, str]:
+    """Returns the member in which a document has what the interface returns itself, by operation.
+
+    Raises:
+        StartupError: A part of the document is not as OpenAPI has it.
+    """
+    known, schemas = interface_operations(document), Schemas(document)
+    found: dict[str, str] = {}
+    for operation in operations(document):
+        key = key_of(operation.method, operation.path)
+        for status, response in operation.responses.items() if key in known else ():
+            for media in response.content.values() if status.startswith("2") else ():
+                members = schemas.members(media.schema, ALL)
+                own = members.keys() & _NAMES[key]
+                within = {name: _inner(schemas, members[name]) & _NAMES[key] for name in members}
+                name = max(within, key=lambda it: len(within[it]), default="")
+                if name and len(within[name]) > len(own):
+                    found.setdefault(key, name)
+    return found
+
+
+def json_types(document: Document) -> Mapping[str, str]:
+    """Returns the media type of JSON that requests have where it is not JSON's own, by operation."""
+    found: dict[str, str] = {}
+    for operation in operations(document):
+        body = operation.request_body
+        types = [it for it in body.content if is_json(it)] if body is not None else []
+        if types and JSON not in types and not types[0].endswith("json-patch+json"):
+            found[key_of(operation.method, operation.path)] = types[0]
+    return {key: found[key] for key in found.keys() & interface_operations(document)}
+
+
+def _inner(schemas: Schemas, schema: Node) -> frozenset[str]:
+    """Returns the names of an object's members, or of those of the items of a list."""
+    return frozenset(schemas.members(schemas.items(schema) or schema, ALL))
 
 
 def _declared_names(schemas: Schemas, operation: Operation) -> frozenset[str]:

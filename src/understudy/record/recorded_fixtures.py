@@ -74,7 +74,9 @@ def recorded_profile(members: Mapping[str, Any], digest: str) -> dict[str, Any]:
     profile |= {name: date for name, date in dates.items() if date is None or is_date(date)}
     profile["verified_accounts"] = _verified(members, digest)
     profile |= {
-        name: list(items(members[name], types)) for name, types in _LISTS.items() if name in members
+        name: kept
+        for name, types in _LISTS.items()
+        if name in members and ((kept := list(items(members[name], types))) or not members[name])
     }
     payments = members.get("payments")
     if isinstance(payments, dict):
@@ -93,7 +95,7 @@ def recorded_profile(members: Mapping[str, Any], digest: str) -> dict[str, Any]:
 def items(
     value: Any, types: Mapping[str, type], optional: Mapping[str, type] | None = None
 ) -> Iterator[dict[str, Any]]:
-    """Yields the valid items of a list, reduced to known members.
+    """Yields the valid items of a list, reduced to known members; a whole number may be written as text.
 
     Args:
         value: The list; any other value has no items.
@@ -104,7 +106,10 @@ def items(
     for item in value if isinstance(value, list) else ():
         if not isinstance(item, dict):
             continue
-        kept = {name: item[name] for name, kind in known.items() if type(item.get(name)) is kind}
+        texts = {it: v for it, v in item.items() if type(v) is str and v.isdecimal()}
+        numbers = {name: int(texts[name]) for name in texts if known.get(name) is int}
+        given = {**item, **numbers}
+        kept = {name: given[name] for name, kind in known.items() if type(given.get(name)) is kind}
         if kept.keys() >= types.keys():
             yield kept
 

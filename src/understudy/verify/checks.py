@@ -467,6 +467,12 @@ def status_is(*statuses: int) -> Condition:
     return tells(f"the status is {words}", lambda it, _: it.status in statuses)
 
 
+def declares(name: str) -> Condition:
+    """Returns the condition that the document in force does not leave out a member of profiles."""
+    words = f"the document in force names {name}"
+    return tells(words, lambda _, history: name not in history.inputs.never_shown)
+
+
 def profile_has(name: str) -> Condition:
     """Returns the condition that the response holds a profile with a member that is not null."""
     return tells(f"the profile has {name}", lambda it, _: profile_in(it).get(name) is not None)

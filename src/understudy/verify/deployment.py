@@ -15,6 +15,7 @@ import httpx
 
 from understudy.errors import StartupError
 from understudy.installation import missing_extra
+from understudy.interface.recognition import envelopes, json_types
 from understudy.interface.vocabulary import OWN_WORDS, load_vocabulary, with_declared_scopes
 from understudy.openapi.loader import Document, load
 from understudy.store_address import is_store
@@ -168,9 +169,11 @@ def wording_of(target: Target, document: Document | None) -> Wording | None:
     words = OWN_WORDS if target.vocabulary is None else load_vocabulary(Path(target.vocabulary))
     if document is not None:
         words = with_declared_scopes(words, document)
-    if words == OWN_WORDS:
+    around, types = ({}, {}) if document is None else (envelopes(document), json_types(document))
+    if words == OWN_WORDS and not around and not types:
         return None
-    return Wording(words, has_document=target.document is not None)
+    has_document = target.document is not None
+    return Wording(words, has_document=has_document, envelopes=around, json_types=types)
 
 
 def ledger_of(deployment: Deployment) -> RequestLedger:

@@ -6,10 +6,12 @@ defect, so that the disagreement is not a finding about the deployment.
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import cached_property, lru_cache
 from typing import Any, Final, NamedTuple
 from urllib.parse import urlsplit
 
+import orjson
 from jsonschema_path import SchemaPath
 from openapi_core import Config, OpenAPI
 from openapi_core.casting.schemas.factories import SchemaCastersFactory
@@ -31,9 +33,10 @@ from understudy.interface.operations import (
     key_of,
     keyed,
 )
+from understudy.interface.recognition import REQUIRED, envelopes
 from understudy.openapi.grammar import PATH_PARAMETER
 from understudy.openapi.loader import Document, Node
-from understudy.openapi.media_types import declared_for, is_json
+from understudy.openapi.media_types import JSON, declared_for, is_json
 from understudy.openapi.operations import (
     DeclaredResponse,
     MediaType,
@@ -43,6 +46,7 @@ from understudy.openapi.operations import (
 )
 from understudy.openapi.schemas import ALL, Schemas
 from understudy.openapi.validators import SchemaError
+from understudy.verify.shapes import AUTHENTICATED_ONLY
 
 # openapi-core by itself makes the validators of a schema, looks for the path of a request and follows
 # every reference anew for every response, which is two thirds of its time, so all three are cached.
@@ -72,6 +76,7 @@ class OpenApiCoreValidator:
             schema_casters_factory=SchemaCastersFactory(
                 _Validators(casters.schema_validators_factory), casters.types_caster
             ),
+            extra_media_type_deserializers=_JsonReaders(),
             schema_validators_factory=_Validators(validator_class.schema_validators_factory),
             path_finder_cls=_PathFinder,
         )
@@ -84,6 +89,16 @@ class OpenApiCoreValidator:
         """
         request, response = _Request(exchange.request), _Response(exchange.response)
         self._validator.validate(request, response)
+
+
+class _JsonReaders(dict[str, Any]):
+    """Reads every media type that is JSON, such as problem+json, which openapi-core takes for text."""
+
+    def __contains__(self, media_type: object) -> bool:
+        return media_type != JSON and is_json(str(media_type))
+
+    def __missing__(self, _media_type: str) -> Any:
+        return lambda content, **_: orjson.loads(content)
 
 
 class _Validators(SchemaValidatorsFactory):
@@ -182,6 +197,7 @@ class DocumentValidator:
         self.is_cross_checked = True
         self._document = document
         self._base_url = base_url.rstrip("/")
+        self._envelopes = envelopes(document)
         self._errors: dict[object, DocumentErrors] = {}
         self._own_errors: dict[object, str] = {}
 
@@ -193,6 +209,7 @@ class DocumentValidator:
         """Returns the errors that both validators find in a response."""
         if _is_undeclared(exchange, operation):
             return DocumentErrors("", "")
+        exchange = self._as_received(exchange)
         key = _key_of(exchange)
         if key not in self._errors:
             own = self.error(exchange, operation)
@@ -206,10 +223,20 @@ class DocumentValidator:
         """Returns the error that understudy's own validator finds; openapi-core takes ten times as long."""
         if _is_undeclared(exchange, operation):
             return ""
+        exchange = self._as_received(exchange)
         key = _key_of(exchange)
         if key not in self._own_errors:
             self._own_errors[key] = self._error(exchange, operation)
         return self._own_errors[key]
+
+    def _as_received(self, exchange: Exchange) -> Exchange:
+        """Returns an exchange with the body in its envelope, whatever was changed of it since."""
+        name = self._envelopes.get(exchange.operation)
+        around = exchange.wire[1].json if name is not None and exchange.wire is not None else None
+        if not isinstance(around, dict) or name not in around or exchange.body is NO_JSON:
+            return exchange
+        body = orjson.dumps({**around, name: exchange.body})
+        return replace(exchange, response=replace(exchange.response, body=body), wire=None)
 
     def declares(self, exchange: Exchange, operation: Operation) -> bool:
         """Tells whether the document allows a response and names the members of its body."""
@@ -256,11 +283,13 @@ class DocumentValidator:
         return ""
 
     def body_errors(self, exchange: Exchange, operation: Operation) -> Iterator[SchemaError]:
-        """Yields every schema error of a response's JSON body."""
+        """Yields every schema error of a response's JSON body, within an envelope."""
         response = operation.response(exchange.status)
         media = _media_of(exchange, response) if response is not None else None
         if media is not None and media.schema is not None and exchange.body is not NO_JSON:
-            yield from self._schemas.validator(media.schema).iter_errors(exchange.body)
+            name = self._envelopes.get(exchange.operation, "") if exchange.wire else ""
+            schema = self._schemas.members(media.schema, ALL).get(name, media.schema)
+            yield from self._schemas.validator(schema).iter_errors(exchange.body)
 
     def _header_error(self, exchange: Exchange, response: DeclaredResponse) -> str:
         headers = dict(reversed(exchange.response.headers))  # of a repeated header the first wins
@@ -343,7 +372,6 @@ def _key_of(exchange: Exchange) -> object:
 STATED: Final = DeclaredInputs()
 OK: Final = 200
 FORM: Final = "multipart/form-data"
-JSON: Final = "application/json"
 
 
 def declared_inputs(document: Document) -> DeclaredInputs:
@@ -357,17 +385,24 @@ def declared_inputs(document: Document) -> DeclaredInputs:
         least_qr_size=_whole(size.get("minimum")),
         largest_qr_size=_whole(size.get("maximum")),
         longest=_longest(document, declared.get(UPDATE_PROFILE)),
-        always_shown=_required_members(document, declared.get(LOOKUP)),
+        **_shown_members(document, declared.get(LOOKUP)),
     )
 
 
-def _required_members(document: Document, operation: Operation | None) -> frozenset[str]:
-    """Returns the members that the JSON of a success must have."""
+def _shown_members(document: Document, operation: Operation | None) -> dict[str, frozenset[str]]:
+    """Returns the members that a profile must have, and those of the interface that it never has."""
     response = operation.response(OK) if operation is not None else None
     media = response.content.get(JSON) if response is not None else None
     if media is None or media.schema is None:
-        return frozenset()
-    return frozenset(Schemas(document).for_responses.required_names(media.schema))
+        return {}
+    schemas = Schemas(document).for_responses
+    around = schemas.members(media.schema, ALL)
+    schema = around.get(envelopes(document).get(LOOKUP, ""), media.schema)
+    named = schemas.members(schema, ALL).keys()
+    return {
+        "always_shown": frozenset(schemas.required_names(schema)),
+        "never_shown": frozenset((*AUTHENTICATED_ONLY, *REQUIRED) if named else ()) - named,
+    }
 
 
 def _upload_field(document: Document, operation: Operation | None) -> str:
@@ -469,7 +504,7 @@ class DeclaredRequests:
 
     def _allows_body(self, exchange: Exchange, operation: Operation) -> bool:
         body = operation.request_body
-        media = body.content.get("application/json") if body is not None else None
+        media = body.content.get(JSON) if body is not None else None
         if media is None or media.schema is None or exchange.request.json is NO_JSON:
             return True
         return bool(self.schemas.validator(media.schema).is_valid(exchange.request.json))

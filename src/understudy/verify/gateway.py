@@ -522,7 +522,7 @@ class Gateway:
         response, wire = Response(0), None
         failure: httpx.HTTPError | None = None
         try:
-            response, wire = self._receive(request)
+            response, wire = self._receive(request, place.operation)
         except CLIENT_ERRORS as error:
             msg = f"the client cannot send this request: {type(error).__name__}: {error}"
             raise NotPermitted(msg) from error
@@ -549,13 +549,15 @@ class Gateway:
             self.made.add(exchange.json_object["image_id"])
         return exchange
 
-    def _receive(self, request: Request) -> tuple[Response, tuple[Request, Response] | None]:
+    def _receive(
+        self, request: Request, operation: str
+    ) -> tuple[Response, tuple[Request, Response] | None]:
         """Returns a response in the interface's vocabulary, and the exchange in the target's."""
         if self.wording is None:
             return self._received(request), None
-        sent = self.wording.request(request)
+        sent = self.wording.request(request, operation)
         response = received(self.transport, sent)
-        return self.wording.response(response), (sent, response)
+        return self.wording.response(response, operation), (sent, response)
 
     def _received(self, request: Request) -> Response:
         """Returns a response; reads from another service that closed the connection are repeated.

@@ -8,6 +8,7 @@ original.
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
+from types import MappingProxyType
 from typing import Any, Final
 from urllib.parse import quote_plus, unquote_plus, urlsplit
 
@@ -16,6 +17,7 @@ from msgspec import to_builtins
 
 from understudy.exchange.messages import Exchange, Request, Response, media_type
 from understudy.interface.vocabulary import OWN_WORDS, Vocabulary
+from understudy.openapi.media_types import JSON
 
 Words = Mapping[str, str]
 
@@ -31,28 +33,39 @@ class Wording:
         vocabulary: The words of the deployment.
         has_document: Whether the deployment's own document is in force, which itself names the
             parameters and fields.
+        envelopes: The member that holds the interface's own response, by operation.
+        json_types: The media type of JSON request bodies that is not JSON's own, by operation.
     """
 
-    def __init__(self, vocabulary: Vocabulary, *, has_document: bool = False) -> None:
+    def __init__(
+        self,
+        vocabulary: Vocabulary,
+        *,
+        has_document: bool = False,
+        envelopes: Words = MappingProxyType({}),
+        json_types: Words = MappingProxyType({}),
+    ) -> None:
         known = OWN_WORDS if has_document else vocabulary
         own, other = to_builtins(OWN_WORDS.qr_types), to_builtins(known.qr_types)
         self._scopes: Words = vocabulary.words
         self._types: Words = {own[name]: other[name] for name in own}
         self._field = (OWN_WORDS.upload_field, known.upload_field)
+        self._envelopes, self._json_types = envelopes, json_types
         self._header = (OWN_WORDS.rate_limit_headers, vocabulary.rate_limit_headers)
 
-    def request(self, request: Request) -> Request:
+    def request(self, request: Request, operation: str = "") -> Request:
         """Returns a request in the words of the deployment."""
-        return self._worded(request, self._scopes, self._types, self._field)
+        worded = self._worded(request, self._scopes, self._types, self._field)
+        return _typed(worded, JSON, self._json_types.get(operation, JSON))
 
-    def original_request(self, request: Request) -> Request:
+    def original_request(self, request: Request, operation: str = "") -> Request:
         """Returns a request of the deployment's in the interface's words, such as a recorded one."""
-        return self._worded(
-            request, _inverse(self._scopes), _inverse(self._types), self._field[::-1]
-        )
+        scopes, types = _inverse(self._scopes), _inverse(self._types)
+        worded = self._worded(request, scopes, types, self._field[::-1])
+        return _typed(worded, self._json_types.get(operation, JSON), JSON)
 
-    def response(self, response: Response) -> Response:
-        """Returns a response of the deployment in the interface's words."""
+    def response(self, response: Response, operation: str = "") -> Response:
+        """Returns a response of the deployment in the interface's words, out of its envelope."""
         words = _inverse(self._scopes)
         own, other = (name.lower() for name in self._header)
         headers = tuple(
@@ -61,14 +74,18 @@ class Wording:
             else (name, _CHALLENGE.sub(lambda m: f'scope="{_translated(m[1], words)}"', text))
             for name, text in response.headers
         )
-        return replace(response, headers=headers, body=_body(response, words))
+        body = _body(response, words)
+        name = self._envelopes.get(operation)
+        if name is not None and response.is_success and isinstance(response.json, dict):
+            body = orjson.dumps(response.json[name]) if name in response.json else body
+        return replace(response, headers=headers, body=body)
 
     def recorded(self, exchange: Exchange) -> Exchange:
         """Returns a recorded exchange in the interface's words."""
         return replace(
             exchange,
-            request=self.original_request(exchange.request),
-            response=self.response(exchange.response),
+            request=self.original_request(exchange.request, exchange.operation),
+            response=self.response(exchange.response, exchange.operation),
             wire=(exchange.request, exchange.response),
         )
 
@@ -112,6 +129,14 @@ def as_on_the_wire(exchange: Exchange) -> Exchange:
         return exchange
     request, response = exchange.wire
     return replace(exchange, request=request, response=response)
+
+
+def _typed(request: Request, own: str, other: str) -> Request:
+    """Returns a request with another media type in place of one."""
+    if own == other or media_type(request.headers) != own:
+        return request
+    headers = tuple((n, other if n == "content-type" else text) for n, text in request.headers)
+    return replace(request, headers=headers)
 
 
 def _inverse(words: Words) -> Words:

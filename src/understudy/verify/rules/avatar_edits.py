@@ -254,7 +254,7 @@ does_not_exist = tells(
 )
 
 
-@check("avatar-delete-no-content", on=[DELETE_AVATAR], when=[may_manage, is_live])
+@check("avatar-delete-no-content", on=[DELETE_AVATAR], when=[may_manage, is_live], is_shape=True)
 def deletion_has_no_content(exchange: Exchange, _history: History) -> CheckResult:
     """A deletion succeeds and has no body."""
     is_right = exchange.response.is_success and not exchange.response.body

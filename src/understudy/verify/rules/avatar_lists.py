@@ -31,6 +31,7 @@ from understudy.verify.causes import latest_attempts, same_request_before
 from understudy.verify.checks import (
     CheckResult,
     check,
+    declares,
     demands,
     expect,
     expect_accepted,
@@ -189,7 +190,11 @@ selection_was_seen_in_both = found(
 )
 
 
-@check("avatar-selected-for-email", on=[LIST_AVATARS, *PROFILES], when=[selection_was_seen_in_both])
+@check(
+    "avatar-selected-for-email",
+    on=[LIST_AVATARS, *PROFILES],
+    when=[selection_was_seen_in_both, declares("avatar_alt_text")],
+)
 def profile_shows_selected_avatar(exchange: Exchange, history: History) -> CheckResult:
     """A profile has the text alternative of the avatar that is selected for its primary address."""
     before = proven(other_view_of_selection(exchange, history))
@@ -352,7 +357,12 @@ def list_agrees_with_upload(exchange: Exchange, history: History) -> CheckResult
     return expect_equal(listed, before.json_object.get("selected"), "selected in the list", before)
 
 
-@check("avatar-email-assign", on=[SET_AVATAR], when=[names_own_address, may_manage, is_live])
+@check(
+    "avatar-email-assign",
+    on=[SET_AVATAR],
+    when=[names_own_address, may_manage, is_live],
+    is_shape=True,
+)
 def assignment_has_no_content(exchange: Exchange, _history: History) -> CheckResult:
     """Assigning an own avatar to an own address succeeds without a body."""
     is_right = exchange.response.is_success and not exchange.response.body

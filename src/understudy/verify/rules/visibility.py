@@ -10,6 +10,7 @@ from understudy.verify.checks import (
     TOKENS,
     CheckResult,
     check,
+    declares,
     expect,
     found,
     has_token,
@@ -162,7 +163,10 @@ def fields_are_kept_from_shared_caches(exchange: Exchange, _history: History) ->
     return expect(is_right, "private, or Vary: Authorization", header("cache-control"))
 
 
-@check("authenticated-only-fields", on=PROFILES, when=[holds_profile, has_token])
+declares_number = declares("number_verified_accounts")
+
+
+@check("authenticated-only-fields", on=PROFILES, when=[holds_profile, has_token, declares_number])
 def token_shows_number_of_accounts(exchange: Exchange, _history: History) -> CheckResult:
     """A token sees the number of accounts, the one authenticated field that always applies."""
     has_number = "number_verified_accounts" in profile_in(exchange)
@@ -254,7 +258,7 @@ def hidden_accounts_are_left_out(exchange: Exchange, _history: History) -> Check
     return expect(not hidden, "hidden accounts for their owner only", f"{len(hidden)} are shown")
 
 
-@check("hidden-accounts-left-out", on=PROFILES, when=[holds_profile, is_of_owner])
+@check("hidden-accounts-left-out", on=PROFILES, when=[holds_profile, is_of_owner, declares_number])
 def owner_sees_all_accounts(exchange: Exchange, _history: History) -> CheckResult:
     """The owner sees all accounts: as many as their number states."""
     number = profile_in(exchange).get("number_verified_accounts")
