@@ -5,11 +5,14 @@ from dataclasses import replace
 
 import orjson
 import pytest
+from tests.drift.compared import personal_values
 from tests.proofs.drifting import deployment
 from tests.verify.exchanges import exchange_of
 
 from understudy.drift.comparing import NOT_SHORTENED, minimised
 from understudy.drift.differences import Compared
+from understudy.drift.documents.sources import DocumentsOfRun
+from understudy.drift.gathering import report_of_run
 from understudy.drift.mock_beside import drift, mock_beside
 from understudy.drift.observing import replay
 from understudy.exchange.messages import Request
@@ -101,3 +104,25 @@ def test_minimising_ends_with_the_time_of_the_run():
     assert result.causes
     assert not result.shortest
     assert NOT_SHORTENED in result.not_compared
+
+
+def test_a_report_shows_the_requests_of_a_cause_once():
+    ours = deployment(without_texts)
+    options = RunOptions(rules=("profile-required-members",))
+    result = drift(ours, mock_beside(ours), options, is_minimised=False)
+    report = report_of_run(result, DocumentsOfRun(()), ("", ""), {}, personal_values())
+    (cause,) = [it for it in report.causes if it.rule == "profile-required-members"]
+    first, *others = cause.differences
+    assert first.commands
+    assert {it.request for it in others} >= {first.request}
+    assert not any(it.commands for it in others if it.request == first.request)
+
+
+def without_texts(request, send):
+    """Leaves out two required members of every profile."""
+    response = send(request)
+    if "/profiles/" not in request.url.path or not response.is_success:
+        return response
+    members = orjson.loads(response.content)
+    kept = {name: members[name] for name in members if name not in {"location", "company"}}
+    return type(response)(response.status_code, headers=JSON, content=orjson.dumps(kept))

@@ -50,7 +50,8 @@ class ReportedDifference(SeenEntry, frozen=True):
         deployment: The value of the aspect at the deployment.
         other: The value of the aspect at the other one.
         seen: The number of requests with this difference.
-        commands: A shell script that reproduces the deployment's value; secrets are variables.
+        commands: A shell script that reproduces the deployment's value; secrets are variables. Empty,
+            as the texts below, where an earlier difference of the cause has the same.
         response: The response to the script's last request during the comparison.
         other_commands: A shell script that reproduces the value at the other one.
         other_response: The response to its last request during the comparison.
@@ -392,7 +393,9 @@ def _difference(difference: ReportedDifference) -> Entry:
         sides=(
             ShownSide(difference.commands, "The deployment", difference.response),
             ShownSide(difference.other_commands, "The other", difference.other_response),
-        ),
+        )
+        if difference.response
+        else (),
         is_accepted=difference.is_accepted,
     )
 

@@ -124,20 +124,30 @@ def _not_checked(drift: Drift) -> Iterator[str]:
 
 
 def _cause(cause: DriftCause, hidden: _Hidden) -> ReportedCause:
+    """Returns a cause whose requests are shown once, however many aspects differ in them."""
     kinds: dict[tuple[str, ...], list[Difference]] = {}
     for it in cause.differences:
         kinds.setdefault((place(it), it.aspect, it.ours, it.theirs), []).append(it)
+    shown = set[Sequence[Exchange]]()
+    differences = []
+    for members in kinds.values():
+        steps = hidden.drift.steps(members[0])
+        differences.append(_difference(members, hidden, () if steps in shown else steps))
+        shown.add(steps)
     return ReportedCause(
         fault=cause.fault,
         rule=cause.rule,
         statement=cause.statement,
         readings=[text for text in cause.readings if text],
-        differences=[_difference(members, hidden) for members in kinds.values()],
+        differences=differences,
     )
 
 
-def _difference(members: Sequence[Difference], hidden: _Hidden) -> ReportedDifference:
-    first, drift = members[0], hidden.drift
+def _difference(
+    members: Sequence[Difference], hidden: _Hidden, steps: Sequence[Exchange]
+) -> ReportedDifference:
+    """Returns what differs in some exchanges, with the steps that show it unless they were shown."""
+    first, theirs = members[0], hidden.drift.steps_at_other(members[0])
     values = first.theirs, first.ours
     return ReportedDifference(
         request=place(first),
@@ -145,10 +155,10 @@ def _difference(members: Sequence[Difference], hidden: _Hidden) -> ReportedDiffe
         deployment=first.ours,
         other=first.theirs,
         seen=len(members),
-        commands=hidden.script(values, drift.steps(first)),
-        response=hidden.response(first.exchange, first.other),
-        other_commands=hidden.script(values, drift.steps_at_other(first)),
-        other_response=hidden.response(first.other, first.exchange),
+        commands=hidden.script(values, steps) if steps else "",
+        response=hidden.response(first.exchange, first.other) if steps else "",
+        other_commands=hidden.script(values, theirs) if steps else "",
+        other_response=hidden.response(first.other, first.exchange) if steps else "",
         fingerprint=_fingerprint(first),
     )
 
