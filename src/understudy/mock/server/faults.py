@@ -358,26 +358,29 @@ def _with_body(response: WireResponse, body: bytes) -> WireResponse:
 
 
 EFFECTS: Final[Mapping[str, Effect]] = {
-    "reset": Effect("the connection is reset before the response is whole"),
-    "truncate": Effect("half of the body, and then the connection ends"),
-    "slow": Effect("the body comes in small pieces, over the fault's seconds"),
+    "reset": Effect("the connection is reset before the response is complete"),
+    "truncate": Effect("the connection is closed after half of the body"),
+    "slow": Effect("the body is sent in small pieces, over the fault's seconds"),
     "malformed-json": Effect(
-        "a body that is not JSON, of the right length and type", change_response=_break_json
+        "a body that is not JSON, with the original length and media type",
+        change_response=_break_json,
     ),
-    "wrong-content-type": Effect("the same body as text/html", change_response=_as_html),
-    "missing-field": Effect("without the field", change_member=_remove, needs_field=True),
-    "null-field": Effect("null in the field", change_member=_set_null, needs_field=True),
+    "wrong-content-type": Effect(
+        "the same body with the media type text/html", change_response=_as_html
+    ),
+    "missing-field": Effect("the field is left out", change_member=_remove, needs_field=True),
+    "null-field": Effect("the field is null", change_member=_set_null, needs_field=True),
     "wrong-type": Effect(
-        "a value of another type in the field", change_member=_change_type, needs_field=True
+        "the field has a value of another type", change_member=_change_type, needs_field=True
     ),
     "extra-field": Effect(
-        "one more member, which the document does not know", change_member=_add_unexpected
+        "an additional member that the document does not declare", change_member=_add_unexpected
     ),
     "stale-field": Effect(
-        "what the field held in the fixtures, whatever was written since",
+        "the field has its value from the fixtures, as if later writes were lost",
         change_member=_make_stale,
         needs_field=True,
     ),
-    "fail-after": Effect("the request is carried out, and then answered with 500"),
+    "fail-after": Effect("the request is carried out, and the response is 500"),
 }
 """Name of each effect to its implementation."""
