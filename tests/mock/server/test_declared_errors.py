@@ -185,6 +185,12 @@ def test_a_violation_says_what_each_usual_name_is_for(refusal) -> None:
     assert second["source"]["pointer"] == "/lines/1/amount"
 
 
+def test_a_pointer_escapes_what_rfc_6901_reserves(refusal) -> None:
+    body = "{type: object, properties: {a/b~c: {type: integer}}}"
+    (violation,) = refusal(POINTERS, body, {"a/b~c": "x"}, "notify=true")["errors"]
+    assert violation["source"]["pointer"] == "/a~1b~0c"
+
+
 def test_violations_are_texts_where_the_document_lists_texts(refusal) -> None:
     assert refusal(TEXTS)["problems"] == [NOTIFY, AMOUNT, NOTE]
 

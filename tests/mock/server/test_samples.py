@@ -93,6 +93,17 @@ def test_a_body_is_completed_at_every_level() -> None:
     assert Completion(compiler, 7, {}).completed(body, node) == completed
 
 
+def test_a_cursor_that_must_be_a_text_is_not_the_word_none() -> None:
+    cursor = {"type": "string", "minLength": 1}
+    members = {"items": {"type": "array"}, "next_cursor": cursor, "total": {"type": "string"}}
+    compiler, node = schemas(
+        {"type": "object", "required": [*members], "properties": members}, "3.1.0"
+    )
+    completed = Completion(compiler, 7, {}).completed([1], node)
+    assert completed["total"] == "1"
+    assert completed["next_cursor"] != "None"
+
+
 def test_what_the_document_does_not_describe_stays_as_it_is() -> None:
     compiler, node = schemas({"items": True}, "3.1.0")
     assert Completion(compiler, 7, {}).completed([{}], node) == [{}]

@@ -120,7 +120,7 @@ class Completion:
         values = [computed] if computed is not None else []
         if name in self._known:
             values.append(self._known[name])
-        for candidate in (form for value in values for form in (value, str(value))):
+        for candidate in (form for value in values for form in (value, _text_of(value))):
             if self._is_valid(candidate, schema):
                 return candidate
         sample = self._sampler(beside).value(schema, name)
@@ -147,6 +147,11 @@ def uuid_of(text: str) -> str:
     """Returns an identifier as a UUID: 32 hexadecimal digits are one without its hyphens."""
     is_digits = len(text) == UUID_DIGITS and not set(text) - set(hexdigits)
     return str(UUID(text) if is_digits else uuid5(NAMESPACE_OID, text))
+
+
+def _text_of(value: Any) -> Any:
+    """Returns a value as text, for schemas that declare a number as such; null stays null."""
+    return None if value is None else str(value)
 
 
 def name_around(schemas: Schemas, body: Mapping[str, Any], schema: Node) -> str | None:

@@ -27,6 +27,7 @@ from understudy.openapi.loader import Node
 from understudy.openapi.media_types import concrete, is_json
 from understudy.openapi.operations import DeclaredResponse, Operation, Parameter
 from understudy.openapi.parameter_writing import text_of
+from understudy.openapi.pointers import escape
 from understudy.openapi.sampler import BRIEF, Sampler
 from understudy.openapi.schemas import ALL, Schemas
 
@@ -78,8 +79,9 @@ class _Facts(NamedTuple):
             return (self.violation.location,)
         if self.violation is not None and name in _PLACE_NAMES:
             location, path = self.violation.location, self.violation.path
-            separator = "/" if name == "pointer" else "."
-            text = separator.join(map(str, ("", *path) if name == "pointer" else path))
+            is_pointer = name == "pointer"
+            steps = [escape(str(step)) if is_pointer else str(step) for step in path]
+            text = "".join(f"/{step}" for step in steps) if is_pointer else ".".join(steps)
             return text, [location, *path], [location, *map(str, path)], list(path)
         return ()
 
