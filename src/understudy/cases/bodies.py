@@ -10,7 +10,15 @@ from understudy.cases import drafts, texts
 from understudy.cases.drafts import Draft, DraftChange, JsonLiteral, dumps
 from understudy.cases.edges import MAX_DEPTH, EdgeValue, edges
 from understudy.cases.model import CaseKind
-from understudy.cases.mutations import BODY, WRITING, Generator, Mutation, OperationContext, kind_of
+from understudy.cases.mutations import (
+    BODY,
+    OPEN,
+    WRITING,
+    Generator,
+    Mutation,
+    OperationContext,
+    kind_of,
+)
 from understudy.openapi.loader import Node
 from understudy.openapi.parameter_writing import encoded, written
 from understudy.openapi.schemas import ALL
@@ -145,11 +153,12 @@ def _members(context: OperationContext, root: Node, schema: Node, path: Path) ->
         part = _part_name(here)
         if part in context.handled_elsewhere:
             continue
+        is_servers = schemas.is_flagged(member, "readOnly")  # a service may well ignore it
         for edge in edges(context.values, member):
             checked = edge._replace(is_valid=_accepts(context, root, here, edge.value))
-            yield context.edge_mutation(
-                part, checked, drafts.member(here, edge.value), member.pointer
-            )
+            apply = drafts.member(here, edge.value)
+            mutation = context.edge_mutation(part, checked, apply, member.pointer)
+            yield mutation._replace(kind="open", statuses=OPEN) if is_servers else mutation
         yield from _number_literals(context, member, here)
         yield _left_out(context, root, here, is_required=name in required)
         is_object = "object" in schemas.types(member) or context.values.members(member)

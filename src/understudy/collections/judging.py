@@ -4,7 +4,7 @@ import json
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
-from functools import partial
+from functools import cached_property, partial
 from itertools import islice
 from pathlib import Path
 from typing import Any, Final
@@ -36,6 +36,7 @@ from understudy.errors import LimitExceeded, StartupError
 from understudy.exchange.messages import Exchange
 from understudy.openapi.grammar import PATH_PARAMETER
 from understudy.openapi.loader import Document
+from understudy.openapi.operations import Operation, operations, path_shape
 from understudy.openapi.parameter_writing import encoded
 from understudy.openapi.path_matching import PathMatcher
 from understudy.terminal import counted
@@ -305,15 +306,18 @@ class CaseItems:
         found = None if plain is None or case.part.startswith("path") else self._found(case, plain)
         if plain is None or found is None:
             return request
-        collection, role = found
+        collection, operation = found
         texts = self._texts_of(collection)
-        names = PATH_PARAMETER.findall(role.operation.path)
-        matched = _texts_in(role, request.path)
+        names = PATH_PARAMETER.findall(operation.path)
+        if _is_below(operation, collection):
+            own = PATH_PARAMETER.findall(collection.item_path or "")
+            texts = {name: texts[it] for name, it in zip(names, own, strict=False) if it in texts}
+        matched = _texts_in(operation, request.path)
         if matched is None or not {*names} & texts.keys():
             return request
         pairs = zip(names, matched, strict=True)
         values = {name: encoded(texts[name]) if name in texts else text for name, text in pairs}
-        path = PATH_PARAMETER.sub(lambda it: values[it[1]], role.operation.path)
+        path = PATH_PARAMETER.sub(lambda it: values[it[1]], operation.path)
         return request._replace(path=path)
 
     def _fresh(self, case: Case) -> CaseRequest:
@@ -358,19 +362,24 @@ class CaseItems:
     def take(self, case: Case, exchange: Exchange) -> None:
         """Forgets an item that a case has deleted."""
         found = None if case.plain is None else self._found(case, case.plain)
-        if found is not None and exchange.request.method == "DELETE":
+        if found and exchange.request.method == "DELETE" and not _is_below(found[1], found[0]):
             self.texts.pop(found[0].path, None)
 
-    def _found(
-        self, case: Case, plain: CaseRequest
-    ) -> tuple[ResourceCollection, ResourceOperation] | None:
-        """Returns the collection and the operation of a case, by its plain request; or None."""
-        for collection in self.state.model.collections:
-            for role in collection.operations:
-                is_same = role.operation.operation_id == case.operation and role.path_names
-                if is_same and _texts_in(role, plain.path):
-                    return collection, role
+    def _found(self, case: Case, plain: CaseRequest) -> tuple[ResourceCollection, Operation] | None:
+        """Returns the collection and the operation of a case, or that below whose items it is; or None."""
+        collections = self.state.model.collections
+        declared = {role.key: it for it in collections for role in it.operations}
+        for operation in self._declared:
+            if operation.operation_id == case.operation and _texts_in(operation, plain.path):
+                above = [it for it in collections if _is_below(operation, it)]
+                nearest = max(above, key=lambda it: len(it.item_path or ""), default=None)
+                collection = declared.get((operation.method, operation.path), nearest)
+                return None if collection is None else (collection, operation)
         return None
+
+    @cached_property
+    def _declared(self) -> list[Operation]:
+        return list(operations(self.state.run.document))
 
     def _texts_of(self, collection: ResourceCollection) -> Mapping[str, str]:
         """Returns path parameter to text for an item of a collection and its parents; creates it."""
@@ -398,9 +407,15 @@ def _identifier(client: CollectionClient) -> str | None:
     )
 
 
-def _texts_in(role: ResourceOperation, path: str) -> tuple[str, ...] | None:
+def _is_below(operation: Operation, collection: ResourceCollection) -> bool:
+    """Tells whether the path of an operation leads on from an item of a collection."""
+    item = path_shape(collection.item_path or "/")
+    return path_shape(operation.path).startswith((f"{item}/", f"{item}:"))
+
+
+def _texts_in(operation: Operation, path: str) -> tuple[str, ...] | None:
     """Returns the texts of an operation's path parameters in a path; None for another path."""
-    found = PathMatcher([(role.operation.path, role)]).find(path)
+    found = PathMatcher([(operation.path, operation)]).find(path)
     return None if found is None else found[1]
 
 

@@ -317,6 +317,9 @@ class RequestMaker:
         declared = self.schemas.members(schema)
         for name, member in declared.items():
             is_unique = canonical(name) in _UNIQUE or name in members.unique
+            # a change that sets others back to their defaults shows by other values alone
+            is_default = item.get(name) == self.schemas.keyword(member, "default")
+            is_unique |= is_default and types_of(self.schemas, member) in ({"integer"}, {"number"})
             if name in item and is_unique and is_varied and members.is_whole:
                 item[name] = self._varied(member, name, is_unique=True)
         item.update({n: it for n, it in members.known.items() if n in declared})
