@@ -29,6 +29,7 @@ from understudy.errors import StartupError
 from understudy.reports.code_hosts import annotations
 from understudy.reports.console import Terminal
 from understudy.reports.formats import FORMATS
+from understudy.reports.html import ENTRIES_LISTED, html
 from understudy.reports.terminal import print_report
 from understudy.verify.findings import load_baseline
 
@@ -189,3 +190,12 @@ def test_a_file_that_is_no_history_is_refused(tmp_path, content):
 
 def test_an_empty_history_is_one_that_is_not_there(tmp_path):
     assert read_sightings(tmp_path / "none.json") == Sightings()
+
+
+def test_a_page_lists_some_of_many_differences_and_says_how_many_more(report):
+    first = report.causes[0].differences[0]
+    many = [structs.replace(first, fingerprint=f"{place:016}") for place in range(100)]
+    cause = structs.replace(report.causes[0], differences=many)
+    page = html(report_of(structs.replace(report, causes=[cause], changed_facts=[])))
+    assert page.count("class=seen") == ENTRIES_LISTED
+    assert f"and {100 - ENTRIES_LISTED} more, which the JSON report lists" in page

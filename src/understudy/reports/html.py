@@ -95,6 +95,10 @@ def _head(report: Report, counts: str) -> str:
     return "\n".join(lines)
 
 
+ENTRIES_LISTED: Final = 30
+"""Findings of one cause on the page."""
+
+
 def _causes(report: Report) -> Iterator[str]:
     """Yields a table of the causes, each with a link to its details."""
     rows = [
@@ -126,8 +130,10 @@ def _section(section: Section) -> str:
 
 def _cause(cause: Cause, css: str) -> str:
     """Returns the findings of a cause, with its consequences folded."""
-    first, *others = map(_entry, cause.entries)
-    more = _folded(f"{len(others)} more", "".join(others)) if others else ""
+    first, *others = map(_entry, cause.entries[:ENTRIES_LISTED])
+    left = len(cause.entries) - ENTRIES_LISTED
+    others += [f"<p>and {left} more, which the JSON report lists</p>"] if left > 0 else []
+    more = _folded(f"{len(cause.entries) - 1} more", "".join(others)) if others else ""
     if cause.consequences:
         following = "".join(_cause(each, css) for each in cause.consequences)
         more += _folded(cause.following, following)
