@@ -6,6 +6,7 @@ scalars are converted, missing members are added, and invalid ones are removed. 
 reported as a diagnostic. Readers, validators and other tools then get valid OpenAPI.
 """
 
+import json
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
@@ -345,20 +346,26 @@ class _Walk:
     def _overlap(self, alternatives: list[Any], discriminator: Any) -> bool:
         """Tells whether an object with only the required members of one alternative fits another.
 
+        Alternatives without a common member are distinct: an object states which one it is by its members.
         With a discriminator: whether two alternatives list the same value for it, or one lists none.
         """
         name = discriminator.get("propertyName") if isinstance(discriminator, dict) else None
-        needs: list[Any] = []
+        names_by_need: dict[str, set[str]] = {}
         for members, required in filter(None, map(self._flattened, alternatives)):
             meant = {key: self._comparable(it) for key, it in members.items()}
             kinds = {k: v for k, v in meant.items() if isinstance(v, dict) and _KIND & v.keys()}
             if name is None:
-                needs.append({**kinds, **{key: meant.get(key) for key in required}})
+                needs: list[Any] = [{**kinds, **{key: meant.get(key) for key in required}}]
             elif name in kinds:
-                needs += kinds[name].get("enum", [kinds[name].get("const")])
+                needs = kinds[name].get("enum", [kinds[name].get("const")])
             else:
                 return True
-        return any(it in needs[:number] for number, it in enumerate(needs))
+            for need in {json.dumps(it, sort_keys=True, default=str) for it in needs}:
+                names = names_by_need.setdefault(need, set())
+                if not names.isdisjoint(members):
+                    return True
+                names.update(members)
+        return False
 
     def _flattened(self, schema: Any, seen: int = 0) -> tuple[dict[str, Any], list[str]] | None:
         """Returns members and required names of an object schema; None if it has other keywords."""
