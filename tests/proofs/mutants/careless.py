@@ -33,7 +33,7 @@ from tests.proofs.mutants.edge import (
     who,
 )
 
-from understudy.verify.rules.code_grant import VERIFIER, challenge_of
+from understudy.verify.rules.code_grant import VERIFIER
 
 CALLER, SCOPE, FULL = "me-needs-oauth-token", "scope-per-operation", "authenticated-only-fields"
 ASSOCIATED, INVALID = "/me/associated-email", "invalid-token-refused"
@@ -424,13 +424,6 @@ for _name, _is_taken in list(COMPARISONS.items())[:3]:
         VERIFIER,
         lambda text, right, is_taken=_is_taken: bool(text) and is_taken(text, right),
     )
-_comparing(
-    "a_challenge_is_taken_for_its_verifier",
-    ("pkce-honoured",),
-    "code_verifier",
-    VERIFIER,
-    lambda text, right: text == challenge_of(right, "S256"),
-)
 _comparing(
     "a_verifier_stands_in_for_the_secret",
     SECRET,

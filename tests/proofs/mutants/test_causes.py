@@ -41,7 +41,7 @@ def causes(*names: str) -> Sequence[tuple[str, set[str]]]:
         (
             "contact_info is kept from the own profile",
             "own-profile-is-full",
-            {"scope-per-operation"},
+            {"profile-patch-seven-fields"},
         ),
     ],
 )

@@ -387,7 +387,6 @@ def code_redeemed_twice_at_once(client: ProbeClient) -> None:
 _WRONG_PROOFS: Final[Mapping[str, tuple[Mapping[str, str | None], ...]]] = {
     "S256": (
         {"code_verifier": VERIFIER.replace("-v", "-V")},  # keeps the prefix of made-up values
-        {"code_verifier": challenge_of(VERIFIER, "S256")},
         {"code_verifier": VERIFIER, "client_secret": None},
     ),
     "plain": ({}, {"code_verifier": f"{VERIFIER} "}, {"code_verifier": VERIFIER[:-1]}),
