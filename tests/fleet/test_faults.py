@@ -4,6 +4,7 @@ import asyncio
 
 import httpx
 import pytest
+from starlette.types import Receive
 from tests.mock.admin.conftest import SITE, Driver
 
 Replicas = tuple[Driver, Driver]
@@ -18,8 +19,8 @@ class Delays:
         self.begun = asyncio.Event()
         self.over = asyncio.Event()
 
-    async def sleep(self, seconds: float) -> None:
-        """Stands for ``asyncio.sleep``."""
+    async def wait(self, _receive: Receive, seconds: float) -> None:
+        """Stands for the wait of a delayed response."""
         self.seconds.append(seconds)
         self.begun.set()
         await self.over.wait()
@@ -28,7 +29,7 @@ class Delays:
 async def sent_meanwhile(driver: Driver, monkeypatch: pytest.MonkeyPatch) -> list[httpx.Response]:
     """Sends a request that is delayed, and another one to the same world during the delay."""
     delays = Delays()
-    monkeypatch.setattr(asyncio, "sleep", delays.sleep)
+    monkeypatch.setattr("understudy.mock.server.transactions.wait", delays.wait)
     transport = httpx.ASGITransport(driver.mock.resource)
     async with httpx.AsyncClient(transport=transport, base_url=SITE) as session:
         delayed = asyncio.ensure_future(session.get(LOOKUP, headers={"Prefer": "delay=5"}))
