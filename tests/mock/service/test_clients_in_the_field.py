@@ -51,8 +51,7 @@ def test_links_follow_the_forwarded_header_of_a_proxy(ask, forwarded):
     [
         (None, "send Authorization: Bearer TOKEN"),
         ("ada-full", "the word Bearer is missing before the token"),
-        ("Bearer ada-ful", "there is no such token; did you mean 'ada-full'? The tokens"),
-        ("Bearer nothing-like-it", "there is no such token. The tokens"),
+        ("Bearer ada-ful", "there is no such token. The tokens"),  # and none is suggested
         ("Bearer ada-expired", "the token expired at 2"),
     ],
 )

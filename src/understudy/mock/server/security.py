@@ -250,8 +250,7 @@ def _reason_against(context: RequestContext, endpoint: Endpoint, authorization: 
 
 def _because(endpoint: Endpoint, reason: str) -> str:
     hint = endpoint.api.token_hint
-    stop = "" if reason.endswith("?") else "."
-    return f"{NOT_AUTHORIZED}: {reason}{stop}{f' {hint}' if hint else ''}"
+    return f"{NOT_AUTHORIZED}: {reason}.{f' {hint}' if hint else ''}"
 
 
 def _expect_declared_scopes(

@@ -1,12 +1,10 @@
 """Records for bearer tokens: OAuth access tokens and API keys (interface, Bearer tokens)."""
 
 from datetime import datetime
-from itertools import islice
-from typing import Final, Literal
+from typing import Literal
 
 from msgspec import Struct
 
-from understudy.errors import nearest
 from understudy.mock.server.api import calls_token_unknown
 from understudy.mock.server.call import Principal
 from understudy.mock.server.worlds import Collection, World
@@ -48,10 +46,6 @@ Those that must be escaped in a URL's fragment reveal clients that do not decode
 """
 
 
-_MOST_LISTED: Final = 100
-"""Most tokens of the fixtures that a mistyped token is compared with."""
-
-
 def is_valid(token: Token, now: datetime) -> bool:
     """Tells whether a token has not expired."""
     return token.expires is None or now < datetime.fromisoformat(token.expires)
@@ -66,11 +60,10 @@ def authenticate(world: World, token: str, now: datetime) -> Principal | None:
 
 
 def why_invalid(world: World, token: str, now: datetime) -> str:
-    """Returns why a bearer token is not valid, and suggests a similar one; does not repeat it."""
+    """Returns why a bearer token is not valid; names no token, as any client may read the text."""
     record = world.get(TOKENS, token)
     if record is None:
-        listed = list(islice(world.baseline.get(TOKENS.name, ()), _MOST_LISTED))
-        return f"{calls_token_unknown(world, token, now)}{nearest(token, listed)}"
+        return calls_token_unknown(world, token, now)
     if not is_valid(record, now):
         return f"the token expired at {record.expires}, and it is {now:%Y-%m-%dT%H:%M:%SZ}"
     return "the person of the token does not exist"
