@@ -39,8 +39,8 @@ class Completion:
     A required member that is missing, empty or null against its schema is computed from its siblings, or
     else gets the argument of its name, or a sample. Other invalid nulls are removed. A list or an object is
     wrapped in the object that the document declares around it; a date gets a time, a number becomes a
-    string, and an identifier a UUID, if the schema requires so. Members that a closed object does not declare are removed; other
-    invalid members stay.
+    string, and an identifier a UUID, if the schema requires so. Members that a closed object does not
+    declare are removed; other invalid members stay.
 
     Args:
         schemas: The document's validators.
