@@ -63,6 +63,13 @@ def ports_of_redirect_addresses_do_not_matter(request, send):
     return send(request)
 
 
+@mutant("redirect-uri-exact")
+def an_empty_query_of_a_redirect_address_is_dropped(request, send):
+    if is_ask(request) and query_of(request).get("redirect_uri") == f"{CALLBACK}?":
+        return send(asking(request, query={"redirect_uri": CALLBACK}))
+    return send(request)
+
+
 @mutant("authorize-error-page")
 def errors_of_the_client_are_json(request, send):
     response = send(request)

@@ -157,9 +157,15 @@ def requests_of_unknown_clients(client: ProbeClient) -> Parts:
     needs=("auth_url", "app"),
 )
 def requests_with_other_redirects(client: ProbeClient) -> Parts:
-    """Sends redirect URIs that differ from the registered one in a detail, and none."""
+    """Sends redirect URIs that differ from the registered one in a detail, and none.
+
+    The seed draws one of four spellings that libraries normalize.
+    """
     uri = client.app.redirect_uri or ""
     parts = urlsplit(uri)
+    root, name = f"{parts.scheme}://{parts.netloc}", parts.path[1:] or "callback"
+    encoded = f"{root}/%{ord(name[0]):02X}{name[1:]}"
+    normalized = (f"{uri}?", f"{root}//{name}", encoded, f"{uri} ")
     spellings = (
         f"{uri}/",
         f"{parts.scheme}://{parts.netloc}@understudy.invalid{parts.path}",
@@ -167,6 +173,7 @@ def requests_with_other_redirects(client: ProbeClient) -> Parts:
         uri.replace(parts.netloc, f"{parts.hostname}:59999"),
         uri.replace(parts.scheme, "https" if parts.scheme == "http" else "http", 1),
         f"{uri}#fragment",
+        normalized[client.seed % len(normalized)],
     )
     for spelling in spellings:
         yield request_authorization(client, parameters(client.app, redirect_uri=spelling))
@@ -196,8 +203,13 @@ def requests_with_another_error_too(client: ProbeClient) -> Parts:
     )
     for mistake in mistakes:
         yield request_authorization(client, parameters(client.app, **mistake))
-    if client.app.deny is not None and client.target.permit.tokens:
-        yield decide(client, parameters(client.app, redirect_uri=f"{origin}{path.upper()}"), "deny")
+    in_capitals = parameters(client.app, redirect_uri=f"{origin}{path.upper()}")
+    is_denied = client.app.deny is not None and client.target.permit.tokens
+    yield (
+        decide(client, in_capitals, "deny")
+        if is_denied
+        else request_authorization(client, in_capitals)
+    )
 
 
 # Response type, state and odd parameters of an authorization request (RFC 6749, 3.1 and 4).
