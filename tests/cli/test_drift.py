@@ -79,8 +79,8 @@ def test_a_baseline_that_is_written_accepts_what_was_found(tmp_path):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ([], "Name --target to compare a deployment, or --documents"),
-        (["--target", "a.toml", "--documents", "a", "b"], "Name --target to compare"),
+        ([], "Name a deployment with --target FILE or --base-url URL, or two"),
+        (["--target", "a.toml", "--documents", "a", "b"], "Name a deployment with --target"),
         (["--documents", "a", "b", "--rules", "qr-png"], "--documents sends nothing"),
         (["--documents", "a.yaml", "b.yaml"], "a.yaml cannot be read"),
         (["--documents", "a", "b", "--report", "har=a.har"], "no report format 'har'"),
@@ -173,3 +173,12 @@ def test_a_last_document_that_is_none_is_refused(target):
     result = drift("--target", target, "--rules", RULES)
     assert result.exit_code == 2
     assert "is not an OpenAPI document" in result.output
+
+
+def test_a_deployment_can_be_named_by_its_url_and_leaves_no_file(deployment, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    result = drift("--base-url", deployment, "--rules", RULES, "--max-requests", "9")
+    assert result.exit_code in {0, 1}, result.output
+    assert f"between {deployment} and the mock" in result.output
+    assert f"Next: understudy drift --base-url {deployment} --rules {RULES}" in result.output
+    assert not list(tmp_path.iterdir())

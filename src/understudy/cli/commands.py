@@ -150,6 +150,7 @@ class DriftOptions(RequestedReports, DeploymentCommand):
     target: Path | None = option(
         help="Target file of the deployment, which gets every request twice."
     )
+    addresses: DeploymentAddresses = group(DeploymentAddresses)
     against: Path | None = option(
         help="Target file of the deployment to compare it with.  [default: the mock]"
     )
@@ -380,7 +381,7 @@ drift = command(
     "UNDERSTUDY_DRIFT",
     headings={
         "Requests": "archive key walks seed max_requests max_time",
-        "Reporting": "history write_baseline is_json quiet verbose",
+        "Reporting": "history baseline write_baseline is_json quiet verbose",
     },
 )
 record = command("record", RecordOptions, "understudy.cli.record:record", "UNDERSTUDY_RECORD")

@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import closing
 from dataclasses import replace
 from functools import partial
+from os import urandom
 from pathlib import Path
 from typing import Final
 
@@ -40,7 +41,7 @@ from understudy.drift.sightings import (
 from understudy.errors import StartupError
 from understudy.interface.facts import Facts
 from understudy.record.personal_values import personal_values
-from understudy.record.recorder import key_file, load_key
+from understudy.record.recorder import KEY_BYTES, key_file, load_key
 from understudy.reports.console import Terminal
 from understudy.terminal import echo
 from understudy.verify.catalogue import catalogue
@@ -98,8 +99,11 @@ def _expect_consistent(options: DriftOptions) -> None:
             written.
     """
     is_of_files = bool(options.documents)
-    if is_of_files == (options.where.target_file is not None):
-        msg = "Name --target to compare a deployment, or --documents OLD NEW to compare two files."
+    if is_of_files != options.where.is_mock:
+        msg = (
+            "Name a deployment with --target FILE or --base-url URL, or two files with"
+            " --documents OLD NEW."
+        )
         raise StartupError(msg)
     if is_of_files and (
         options.against or options.mock_facts or options.rules or options.archive or options.walks
@@ -130,9 +134,10 @@ def _compared(
         if options.against is None:
             theirs = beside.mock_beside(ours, facts)
         else:
-            theirs = open_deployment(
-                replace(options.where, target_file=options.against), environment
+            against = replace(
+                options.where, target_file=options.against, base_url=None, auth_url=None
             )
+            theirs = open_deployment(against, environment)
         with closing(theirs):
             return _report_of(options, ours, theirs, facts, console)
 
@@ -163,7 +168,12 @@ def _report_of(
         return beside.drift(ours, theirs, run_options, documents.explained_by, facts=facts)
 
     result = with_progress(console, ours.journal, carry_out, is_quiet=options.quiet)
-    key = load_key(key_file(options.key, target), partial(echo, err=True))
+    is_kept = options.key is not None or target is not None
+    key = (
+        load_key(key_file(options.key, target), partial(echo, err=True))
+        if is_kept
+        else urandom(KEY_BYTES)
+    )
     report = report_of_run(
         result,
         documents,
@@ -204,8 +214,8 @@ def ending(report: DriftReport, wanted: frozenset[str]) -> Ending:
 
 WHAT_IS_COMPARED = frozenset(
     {
-        *("target", "against", "like", "mock_facts", "rules", "archive", "documents", "key"),
-        *("walks", "seed"),
+        *("target", "base_url", "auth_url", "against", "like", "mock_facts", "rules"),
+        *("archive", "documents", "key", "walks", "seed"),
     }
 )
 """The options that the suggested next command repeats."""

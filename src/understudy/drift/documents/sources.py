@@ -353,8 +353,9 @@ def documents_of_run(
         published = _published_by(deployment)
         ours = _in_force(deployment) if other is None else _published_by(other)
     except (Unpublished, StartupError) as error:
-        reason = str(error).rstrip(".")
-        return DocumentsOfRun(missing=(f"Documents are not compared: {reason}.",))
+        reason = str(error)
+        end = "" if reason.endswith((".", "?")) else "."
+        return DocumentsOfRun(missing=(f"Documents are not compared: {reason}{end}",))
     own_name = f"the document of {deployment.target.base_url}"
     name = "our document" if other is None else f"the document of {other.target.base_url}"
     differing = document_changes(ours, published, have_same_addresses=False)
