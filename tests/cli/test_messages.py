@@ -43,6 +43,11 @@ MISTAKES = {
         "did you mean --base-url http://127.0.0.1:9/v3?\n",
     ),
     "a command of another tool": (["mock"], "there is no command 'mock'; did you mean 'serve'?\n"),
+    "a header as other tools take it": (
+        ["verify", "--header", "Authorization: Bearer x"],
+        "No such option '--header'; give credentials in a file for --target, which `verify --init`"
+        " writes.\n",
+    ),
     "an option of another tool": (
         ["serve", "-p", "4010"],
         "No such option '-p'; did you mean --port?\n",

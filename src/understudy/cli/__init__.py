@@ -153,6 +153,9 @@ _ELSEWHERE: Final = {
 }
 """Names of commands and options in other tools, each with its name here."""
 
+_CREDENTIALS: Final = frozenset({"-H", "--header", "--headers", "-a", "--auth", "-u", "--token"})
+"""Options of other tools for credentials, which a target file gives here."""
+
 _NEEDED: Final = {
     "cleanup": "the journal that the killed run left beside its target file, such as staging.journal",
     "explain": "the id that `understudy journal` shows, or last",
@@ -182,7 +185,10 @@ def _in_words(error: click.UsageError, command: click.Command | None) -> Unusabl
         names = [*(error.possibilities or ()), *(_names(command) if command else ())]
         same = [it for it in names if it.lstrip("-") == letters]
         close = same or [it for it in names if nearest(letters, [it.lstrip("-")])]
-        text = f"{error.message.rstrip('.')}{f'; did you mean {close[0]}?' if close else '.'}"
+        remedy = f"; did you mean {close[0]}?" if close else "."
+        if error.option_name in _CREDENTIALS and "--target" in names:
+            remedy = "; give credentials in a file for --target, which `verify --init` writes."
+        text = f"{error.message.rstrip('.')}{remedy}"
     if isinstance(error, click.BadParameter) and not isinstance(error, click.MissingParameter):
         _name_variable(error)
         text = _with_remedy(error.param, error.message)

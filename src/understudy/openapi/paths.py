@@ -92,15 +92,18 @@ class Paths:
     def hint(self, path: str) -> str:
         """Returns ``; did you mean …?`` for an unknown path, or an empty text.
 
-        Extra slashes and an extra base path are removed first. Otherwise the closest template is
-        suggested, provided that it resembles the path in a literal segment below the base path.
+        Extra slashes and an extra or mistyped base path are removed first. Otherwise the closest
+        template is suggested, provided that it resembles the path in a literal segment below the
+        base path.
         """
-        if len(path) > LONGEST_COMPARED:
+        if len(path) > LONGEST_COMPARED or path.startswith("/__"):  # a path of the mock's own
             return ""
         slashed = "/" + "/".join(filter(None, path.split("/")))
         rest = self._below_base(slashed)
-        for meant in (slashed, rest):
-            if meant != path and self.template(self.based(meant)):
+        ends = [f"{self._optional}/{end}" for end in _ends(slashed)]
+        for meant in (slashed, rest, *ends):
+            found = meant != path and self.template(self.based(meant))
+            if found and (meant not in ends or not self._below_base(found).startswith("/{")):
                 return f"; did you mean {meant!r}?"
         below = {template: self._below_base(template) for template in reversed(self._templates)}
         filled = {fill(it, rest): full for full, it in below.items() if _is_alike(it, rest)}
@@ -138,6 +141,12 @@ def _is_alike(template: str, path: str) -> bool:
     pairs = zip(template.split("/")[1:], path.split("/")[1:], strict=False)
     named = [(part, segment) for part, segment in pairs if "{" not in part]
     return not named or any(get_close_matches(segment, [part]) for part, segment in named)
+
+
+def _ends(path: str) -> list[str]:
+    """Returns a path without its first segment, without its first two, and so on."""
+    segments = path.split("/")[1:]
+    return ["/".join(segments[start:]) for start in range(1, len(segments))]
 
 
 def _first_segment(path: str) -> str:

@@ -46,16 +46,19 @@ def test_a_path_that_leads_nowhere_is_404_with_a_hint(notes) -> None:
         ("/v1/v1/notes/12", "/v1/notes/12"),
         ("/v1/notes/12/", "/v1/notes/12"),
         ("/notes//12", "/notes/12"),
+        ("/v10/notes/12", "/v1/notes/12"),
+        ("/api/v2/notes/12", "/v1/notes/12"),
     ],
 )
 def test_a_slash_or_a_base_path_too_many_is_taken_out_of_the_hint(notes, path: str, meant: str):
     assert notes.get(path).json()["error"].endswith(f"; did you mean {meant!r}?")
 
 
-def test_a_path_unlike_any_other_is_404_without_a_hint(notes) -> None:
-    response = notes.get("/xyz")
+@pytest.mark.parametrize("path", ["/xyz", "/__note"])
+def test_a_path_unlike_any_other_is_404_without_a_hint(notes, path: str) -> None:
+    response = notes.get(path)
     assert response.status_code == 404
-    assert response.json()["error"] == "There is nothing at /xyz."
+    assert response.json()["error"] == f"There is nothing at {path}."
 
 
 @pytest.mark.parametrize("path", ["/v1/notes/", "/notes/", "/v1/notes/12/"])
