@@ -179,16 +179,8 @@ _OPTION_OF: Final = (
 def _in_words(error: click.UsageError, command: click.Command | None) -> Unusable:
     """Returns an error with a remedy, and with the command that prints the help."""
     text = error.format_message()
-    # click suggests options by similarity of the whole text, so that "--" alone makes them similar
     if isinstance(error, click.NoSuchOption):
-        letters = _ELSEWHERE.get(error.option_name, error.option_name).lstrip("-")
-        names = [*(error.possibilities or ()), *(_names(command) if command else ())]
-        same = [it for it in names if it.lstrip("-") == letters]
-        close = same or [it for it in names if nearest(letters, [it.lstrip("-")])]
-        remedy = f"; did you mean {close[0]}?" if close else "."
-        if error.option_name in _CREDENTIALS and "--target" in names:
-            remedy = "; give credentials in a file for --target, which `verify --init` writes."
-        text = f"{error.message.rstrip('.')}{remedy}"
+        text = f"{error.message.rstrip('.')}{_remedy_of_option(error, command)}"
     if isinstance(error, click.BadParameter) and not isinstance(error, click.MissingParameter):
         _name_variable(error)
         text = _with_remedy(error.param, error.message)
@@ -207,6 +199,18 @@ def _in_words(error: click.UsageError, command: click.Command | None) -> Unusabl
     known = f"understudy {command.name}" if command else "understudy"
     called = error.ctx.command_path if error.ctx else known
     return Unusable(f"{text}\nTry '{called} --help' for help.")
+
+
+def _remedy_of_option(error: click.NoSuchOption, command: click.Command | None) -> str:
+    """Returns the end of the message for an unknown option, with the option that is likely meant."""
+    names = [*(error.possibilities or ()), *(_names(command) if command else ())]
+    if error.option_name in _CREDENTIALS and "--target" in names:
+        return "; give credentials in a file for --target, which `verify --init` writes."
+    # click suggests options by similarity of the whole text, so that "--" alone makes them similar
+    letters = _ELSEWHERE.get(error.option_name, error.option_name).lstrip("-")
+    same = [it for it in names if it.lstrip("-") == letters]
+    close = same or [it for it in names if nearest(letters, [it.lstrip("-")])]
+    return f"; did you mean {close[0]}?" if close else "."
 
 
 _EXTRA: Final = re.compile(r"Got unexpected extra arguments? \((\S+).*\)", re.DOTALL)
