@@ -213,10 +213,7 @@ def ending(report: DriftReport, wanted: frozenset[str]) -> Ending:
 
 
 WHAT_IS_COMPARED = frozenset(
-    {
-        *("target", "base_url", "auth_url", "against", "like", "mock_facts", "rules"),
-        *("archive", "documents", "key", "walks", "seed"),
-    }
+    "target base_url auth_url against like mock_facts rules archive documents key walks seed".split()
 )
 """The options that the suggested next command repeats."""
 

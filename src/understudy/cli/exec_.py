@@ -24,14 +24,13 @@ from understudy.terminal import echo
 PATIENCE = 60
 """Seconds that the mock may take to start, enough for many people on a slow machine."""
 
-_AUTHORITY_VARIABLES = (
-    *("SSL_CERT_FILE", "REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE", "NODE_EXTRA_CA_CERTS"),
+_AUTHORITY_VARIABLES = tuple(
+    "SSL_CERT_FILE REQUESTS_CA_BUNDLE CURL_CA_BUNDLE NODE_EXTRA_CA_CERTS".split()
 )
 """Environment variables by which OpenSSL, Python's and Node's clients find trusted authorities."""
 
-_PROXY_VARIABLES = (
-    *("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY"),
-    *("http_proxy", "https_proxy", "all_proxy"),
+_PROXY_VARIABLES = tuple(
+    "HTTP_PROXY HTTPS_PROXY ALL_PROXY http_proxy https_proxy all_proxy".split()
 )
 
 AS_HOST = "--as-host"

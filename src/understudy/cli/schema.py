@@ -13,9 +13,11 @@ JsonSchema = dict[str, Any]
 
 _REFERENCE: Final = re.compile('"#/components/schemas/([^"/]+)')
 
-COMMANDS = (
-    *("cleanup", "drift", "exercised", "explain", "export", "fixtures", "generate"),
-    *("infer", "journal", "learn", "lint", "plugins", "rules", "verify", "worlds"),
+COMMANDS = tuple(
+    (
+        "cleanup drift exercised explain export fixtures generate infer journal learn lint plugins"
+        " rules verify worlds"
+    ).split()
 )
 """The commands with ``--json``, listed here so that ``--help`` need not build schemas."""
 

@@ -35,11 +35,10 @@ _ENDINGS: Final = (
 """Endings of plurals and of their singulars, the longest first."""
 
 LIMITS: Final = frozenset(
-    {
-        *("limit", "perpage", "pagesize", "size", "count", "top", "first", "take", "max"),
-        *("maxresults", "maxitems", "pagelimit", "itemsperpage", "numresults"),
-        *("rows", "maxrows", "hitsperpage"),
-    }
+    (
+        "limit perpage pagesize size count top first take max maxresults maxitems pagelimit"
+        " itemsperpage numresults rows maxrows hitsperpage"
+    ).split()
 )
 """Canonical names of parameters for the page size; the sets below are for other parts of paging."""
 OFFSETS: Final = frozenset(
@@ -49,20 +48,20 @@ PAGES: Final = frozenset(
     {"page", "pagenumber", "pageno", "pageindex", "p", "pagenum", "currentpage"}
 )
 CURSORS: Final = frozenset(
-    {
-        *("cursor", "after", "pagetoken", "nexttoken", "startingafter", "continuationtoken"),
-        *("marker", "nextcursor", "pagecursor", "nextpagetoken", "continuation", "endcursor"),
-    }
+    (
+        "cursor after pagetoken nexttoken startingafter continuationtoken marker nextcursor"
+        " pagecursor nextpagetoken continuation endcursor"
+    ).split()
 )
 PAGING: Final = LIMITS | OFFSETS | PAGES | CURSORS | {"before"}
 NEXTS: Final = frozenset({"next", "nexturl", "nextlink", "nextpage", "nextpageurl"})
 """Canonical names of members with the URL, number or cursor of the next page."""
 TOTALS: Final = frozenset(
-    {
-        *("total", "totalcount", "totalitems", "totalelements", "totalresults", "totalrecords"),
-        *("totalsize", "resultcount", "numfound", "recordcount", "totalhits"),
-        *("itemstotal", "totalitemcount", "totalentries", "totalrows"),
-    }
+    (
+        "total totalcount totalitems totalelements totalresults totalrecords totalsize"
+        " resultcount numfound recordcount totalhits itemstotal totalitemcount totalentries"
+        " totalrows"
+    ).split()
 )
 PAGE_COUNTS: Final = frozenset(
     {"pages", "totalpages", "pagecount", "numpages", "lastpage", "pagestotal"}
@@ -108,10 +107,10 @@ _MOMENTS: Final[Mapping[Moment, frozenset[str]]] = {
         ("created", "createdat", "createdon", "datecreated", "creationdate", "createdtime")
     ),
     "updated": frozenset(
-        {
-            *("updated", "updatedat", "updatedon", "modified", "modifiedat", "lastmodified"),
-            *("lastupdated", "dateupdated", "datemodified", "updatedtime", "lastupdatedat"),
-        }
+        (
+            "updated updatedat updatedon modified modifiedat lastmodified lastupdated dateupdated"
+            " datemodified updatedtime lastupdatedat"
+        ).split()
     ),
 }
 _OF_TIMES: Final = ("date", "time", "timestamp")

@@ -110,10 +110,9 @@ def named_values(refusal: Exchange, sent: Mapping[str, Any]) -> Iterator[dict[st
 
 
 _UNIQUE: Final = frozenset(
-    {
-        *("name", "slug", "email", "emailaddress", "username", "login", "handle", "code", "key"),
-        *("title", "sku", "reference", "externalid"),
-    }
+    (
+        "name slug email emailaddress username login handle code key title sku reference externalid"
+    ).split()
 )
 _STYLE: Final = PLAUSIBLE_REQUEST._replace(depth=2)
 _ATTEMPTS: Final = 6  # samples per body or value

@@ -22,17 +22,10 @@ from understudy.exchange.messages import LARGEST_REPORTED, Exchange
 from understudy.openapi.media_types import URLENCODED, is_json, without_options
 
 SECRET_NAMES: Final = frozenset(
-    {
-        *(
-            "access_token",
-            "api_key",
-            "application_password",
-            "authorization",
-            "client_secret",
-            "code",
-        ),
-        *("code_verifier", "csrf_token", "id_token", "password", "refresh_token", "token"),
-    }
+    (
+        "access_token api_key application_password authorization client_secret code code_verifier"
+        " csrf_token id_token password refresh_token token"
+    ).split()
 )
 """Names of JSON members, form fields and query parameters with secrets.
 
@@ -43,10 +36,7 @@ SECRET_NAMES_OF_RESOURCES: Final[AbstractSet[str]] = SECRET_NAMES - {"code"}
 """The same for a resource API, where ``code`` is public: of an error, a language, a country."""
 
 SECRET_HEADERS: Final = frozenset(
-    {
-        *("authorization", "proxy-authorization", "cookie", "set-cookie"),
-        *("x-api-key", "x-auth-token"),
-    }
+    "authorization proxy-authorization cookie set-cookie x-api-key x-auth-token".split()
 )
 """Names of headers with secrets, in lower case."""
 
@@ -316,10 +306,9 @@ BODY_SHOWN: Final = 2000
 """Characters of a body that reports show."""
 
 QUIET: Final = frozenset(
-    {
-        *("accept", "accept-encoding", "connection", "content-length", "host", "user-agent"),
-        "x-schemathesis-testcaseid",
-    }
+    (
+        "accept accept-encoding connection content-length host user-agent x-schemathesis-testcaseid"
+    ).split()
 )
 """Headers that reports leave out."""
 

@@ -75,10 +75,7 @@ def write_profile(path: Path, files: Mapping[str, Any]) -> None:
 
 
 _FILES: Final = frozenset(
-    {
-        *("document", "vocabulary", "fixtures", "recording_key"),
-        *("state_model", "seed_data", "overlays", "facts"),
-    }
+    "document vocabulary fixtures recording_key state_model seed_data overlays facts".split()
 )
 _SETTINGS: Final = {
     "overlay": "overlays",

@@ -137,9 +137,11 @@ _WORD = re.compile(r"[A-Za-z0-9._~-]{1,80}")
 
 _PATH = re.compile(r"(/[A-Za-z0-9._~-]+)+")
 
-CLAIMS: Final = (
-    *("sub", "name", "given_name", "family_name", "preferred_username", "profile", "picture"),
-    *("email", "email_verified", "zoneinfo"),
+CLAIMS: Final = tuple(
+    (
+        "sub name given_name family_name preferred_username profile picture email email_verified"
+        " zoneinfo"
+    ).split()
 )
 """The claims about who signed in (OpenID Connect Core 1.0, 5.1)."""
 

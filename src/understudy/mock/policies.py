@@ -113,12 +113,13 @@ RULES_OF_MECHANISMS: Final[Mapping[Callable[..., Any], tuple[str, ...]]] = {
     form_members: ("token-repeated-field", "equivalent-content"),
     response_sending.method_not_allowed: ("token-post-only", "method-not-allowed-allow"),
     Cors.is_closed: ("token-no-cors",),
-    chosen_refusal: (
-        *("error-no-token", "error-invalid-token", "error-missing-scope"),
-        *("error-unknown-profile", "error-private-profile", "error-unknown-avatar"),
-        *("error-unknown-address", "error-picture-type", "error-picture-shape"),
-        *("error-upload-size", "error-invalid-member", "error-invalid-parameter"),
-        *("error-unknown-member", "error-rate-limit"),
+    chosen_refusal: tuple(
+        (
+            "error-no-token error-invalid-token error-missing-scope error-unknown-profile"
+            " error-private-profile error-unknown-avatar error-unknown-address error-picture-type"
+            " error-picture-shape error-upload-size error-invalid-member error-invalid-parameter"
+            " error-unknown-member error-rate-limit"
+        ).split()
     ),
 }
 """Function of the engine to the rules of ``rules.yaml`` that it implements for this service."""

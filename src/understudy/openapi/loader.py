@@ -260,10 +260,10 @@ LITERALS = frozenset({"example", "examples", "default", "enum", "const"})
 """Keywords whose values are data, in which nothing is a schema or a reference."""
 
 NAME_MAPS = frozenset(
-    {
-        *("properties", "patternProperties", "dependentSchemas", "definitions", "$defs"),
-        *("schemas", "responses", "parameters", "headers", "requestBodies", "callbacks", "links"),
-    }
+    (
+        "properties patternProperties dependentSchemas definitions $defs schemas responses"
+        " parameters headers requestBodies callbacks links"
+    ).split()
 )
 """Keywords of objects with author-chosen names: a member called ``type`` there is not a keyword."""
 

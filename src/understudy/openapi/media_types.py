@@ -11,11 +11,11 @@ JSON: Final = "application/json"
 URLENCODED: Final = "application/x-www-form-urlencoded"
 
 JSON_SEQUENCES: Final = frozenset(
-    {
-        *("application/jsonl", "application/x-jsonl", "application/jsonlines"),
-        *("application/x-jsonlines", "application/ndjson", "application/x-ndjson"),
-        *("application/x-json-stream", "application/stream+json", "application/json-seq"),
-    }
+    (
+        "application/jsonl application/x-jsonl application/jsonlines application/x-jsonlines"
+        " application/ndjson application/x-ndjson application/x-json-stream"
+        " application/stream+json application/json-seq"
+    ).split()
 )
 """Media types of a sequence of JSON values, in most of them one value per line."""
 

@@ -267,10 +267,11 @@ Mend = Callable[[Losses, Position], None]
 _STATUS = re.compile(r"[1-5]([0-9][0-9]|XX|xx)|default|x-.*|\$ref", re.DOTALL)
 _CONTROL = re.compile(r"[\x00-\x08\x0a-\x1f\x7f]")  # all but the tab, which field values may have
 _FIELD_TOKEN = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")  # RFC 9110, 5.6.2
-_SCHEMA_KEYWORDS = (
-    *("type", "format", "items", "default", "enum", "pattern", "minimum", "maximum"),
-    *("exclusiveMinimum", "exclusiveMaximum", "minLength", "maxLength", "minItems", "maxItems"),
-    *("uniqueItems", "multipleOf", "nullable"),
+_SCHEMA_KEYWORDS = tuple(
+    (
+        "type format items default enum pattern minimum maximum exclusiveMinimum exclusiveMaximum"
+        " minLength maxLength minItems maxItems uniqueItems multipleOf nullable"
+    ).split()
 )
 _SHORT_FORMS = {"discriminator": "propertyName", "server": "url", "tag": "name"}
 """Kind of object to the member that a string in place of the object is read as."""

@@ -21,11 +21,11 @@ MAX_READINGS = 64
 BOUNDS = ("minimum", "exclusiveMinimum", "maximum", "exclusiveMaximum")
 _KEYWORDS_OF = {
     "object": frozenset(
-        {
-            *("properties", "required", "additionalProperties", "minProperties", "maxProperties"),
-            *("patternProperties", "propertyNames", "dependentRequired", "discriminator"),
-            *("unevaluatedProperties", "dependentSchemas"),
-        }
+        (
+            "properties required additionalProperties minProperties maxProperties"
+            " patternProperties propertyNames dependentRequired discriminator"
+            " unevaluatedProperties dependentSchemas"
+        ).split()
     ),
     "array": frozenset({"items", "prefixItems", "contains", "minItems", "maxItems", "uniqueItems"}),
     "number": frozenset({*BOUNDS, "multipleOf"}),

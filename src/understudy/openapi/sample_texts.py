@@ -16,13 +16,17 @@ from understudy.limits import SAMPLE_CHARACTERS
 # in every test run of a project that has it, and its texts differ between versions. Host names and
 # addresses are those reserved for documentation (RFC 2606, RFC 5737, RFC 3849).
 
-_FIRST_NAMES: Final = (
-    *("Ada", "Ben", "Carla", "Dmitri", "Esra", "Femi", "Greta", "Hana", "Ivo", "Jun"),
-    *("Kenji", "Leila", "Mei", "Nora", "Olu", "Priya", "Rafael", "Sofia", "Tomas", "Vera"),
+_FIRST_NAMES: Final = tuple(
+    (
+        "Ada Ben Carla Dmitri Esra Femi Greta Hana Ivo Jun Kenji Leila Mei Nora Olu Priya Rafael"
+        " Sofia Tomas Vera"
+    ).split()
 )
-_LAST_NAMES: Final = (
-    *("Adeyemi", "Brandt", "Castellan", "Dahl", "Ferreira", "Grunwald", "Harrow", "Ito"),
-    *("Kowal", "Lindqvist", "Merrowdale", "Novak", "Okafor", "Quill", "Rao", "Tanner"),
+_LAST_NAMES: Final = tuple(
+    (
+        "Adeyemi Brandt Castellan Dahl Ferreira Grunwald Harrow Ito Kowal Lindqvist Merrowdale Novak"
+        " Okafor Quill Rao Tanner"
+    ).split()
 )
 _CITIES: Final = (
     *("Ashford", "Brackwater", "Cedar Falls", "Dunmore", "Eastvale", "Fairhaven"),
@@ -33,10 +37,11 @@ _STREETS: Final = ("Harbour Road", "Mill Lane", "Station Street", "Elm Avenue", 
 _JOBS: Final = ("Baker", "Cartographer", "Editor", "Gardener", "Engineer", "Librarian", "Nurse")
 _LANGUAGES: Final = ("Arabic", "English", "French", "German", "Japanese", "Portuguese", "Swahili")
 _TIME_ZONES: Final = ("Africa/Cairo", "America/Sao_Paulo", "Asia/Tokyo", "Europe/Lisbon", "UTC")
-_WORDS: Final = (
-    *("amber", "bridge", "cedar", "drift", "ember", "field", "garden", "harbour", "island"),
-    *("journey", "kettle", "lantern", "meadow", "north", "orchard", "paper", "quiet", "river"),
-    *("stone", "thread", "umbrella", "valley", "willow", "yellow"),
+_WORDS: Final = tuple(
+    (
+        "amber bridge cedar drift ember field garden harbour island journey kettle lantern meadow"
+        " north orchard paper quiet river stone thread umbrella valley willow yellow"
+    ).split()
 )
 
 

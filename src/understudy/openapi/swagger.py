@@ -15,10 +15,11 @@ from understudy.openapi.media_types import JSON, URLENCODED
 from understudy.openapi.pointers import value_at
 
 _METHODS: Final = ("get", "put", "post", "delete", "options", "head", "patch")
-_SCHEMA_MEMBERS: Final = (
-    *("type", "format", "items", "default", "enum", "pattern", "multipleOf", "x-nullable"),
-    *("maximum", "exclusiveMaximum", "minimum", "exclusiveMinimum", "maxLength", "minLength"),
-    *("maxItems", "minItems", "uniqueItems"),
+_SCHEMA_MEMBERS: Final = tuple(
+    (
+        "type format items default enum pattern multipleOf x-nullable maximum exclusiveMaximum"
+        " minimum exclusiveMinimum maxLength minLength maxItems minItems uniqueItems"
+    ).split()
 )
 _STYLES: Final = {
     "multi": {"style": "form", "explode": True},

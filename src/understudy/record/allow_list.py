@@ -58,11 +58,11 @@ class Dropped:
 Replace = Callable[[Pseudonyms, str], str]
 
 OAUTH_CODES: Final = frozenset(
-    {
-        *("access_denied", "invalid_client", "invalid_grant", "invalid_request", "invalid_scope"),
-        *("invalid_token", "insufficient_scope", "server_error", "temporarily_unavailable"),
-        *("unauthorized_client", "unsupported_grant_type", "unsupported_response_type"),
-    }
+    (
+        "access_denied invalid_client invalid_grant invalid_request invalid_scope invalid_token"
+        " insufficient_scope server_error temporarily_unavailable unauthorized_client"
+        " unsupported_grant_type unsupported_response_type"
+    ).split()
 )
 """Error codes of RFC 6749, 4.1.2.1 and 5.2, and of RFC 6750, 3.1."""
 

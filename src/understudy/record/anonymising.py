@@ -47,10 +47,10 @@ _CACHE_WORD: Final = re.compile(
 )
 _BEARER_ERROR: Final = re.compile(r'error="(\w+)"')
 _REDIRECT_PARAMETERS: Final = frozenset(
-    {
-        *("access_denied", "access_token", "code", "error", "error_description", "expires_in"),
-        *("site_id", "state", "token_type"),
-    }
+    (
+        "access_denied access_token code error error_description expires_in site_id state"
+        " token_type"
+    ).split()
 )
 """Parameters of a redirect to the app (interface, Code grant and Token grant; RFC 6749, 4)."""
 

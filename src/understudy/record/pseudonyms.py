@@ -37,17 +37,19 @@ _EARLIEST: Final = date(2012, 1, 1)
 _DAYS: Final = 3650  # dates are moved into ten years from _EARLIEST
 _AROUND_SESSION: Final = timedelta(minutes=1)
 
-_FIRST_WORDS: Final = (
-    *("amber", "azure", "birch", "bright", "calm", "cedar", "clear", "coral", "dusty", "early"),
-    *("fern", "gentle", "golden", "green", "hazel", "ivory", "jade", "keen", "lilac", "linden"),
-    *("maple", "mellow", "misty", "olive", "opal", "pale", "quiet", "rowan", "silver", "sunny"),
-    *("teal", "willow"),
+_FIRST_WORDS: Final = tuple(
+    (
+        "amber azure birch bright calm cedar clear coral dusty early fern gentle golden green hazel"
+        " ivory jade keen lilac linden maple mellow misty olive opal pale quiet rowan silver sunny"
+        " teal willow"
+    ).split()
 )
-_SECOND_WORDS: Final = (
-    *("anchor", "basket", "beacon", "bridge", "candle", "canvas", "cellar", "cloud", "compass"),
-    *("copper", "corner", "delta", "ember", "field", "garden", "harbour", "island", "kettle"),
-    *("ladder", "lantern", "meadow", "mirror", "orchard", "paper", "pebble", "quarry", "river"),
-    *("saddle", "signal", "timber", "valley", "window"),
+_SECOND_WORDS: Final = tuple(
+    (
+        "anchor basket beacon bridge candle canvas cellar cloud compass copper corner delta ember"
+        " field garden harbour island kettle ladder lantern meadow mirror orchard paper pebble quarry"
+        " river saddle signal timber valley window"
+    ).split()
 )
 _TIME_ZONES: Final = ("Africa/Nairobi", "America/Lima", "Asia/Tokyo", "Europe/Lisbon", "UTC")
 _LANGUAGES: Final = ("de", "en", "es", "fi", "fr", "it", "ja", "ko", "nl", "pt", "sv", "tr")

@@ -38,9 +38,11 @@ from understudy.record.pseudonyms import (
 from understudy.record.seen_people import SeenAccount, SeenPeople
 from understudy.verify.target import Target
 
-_TEXTS: Final = (
-    *("display_name", "location", "description", "job_title", "company", "pronunciation"),
-    *("pronouns", "timezone", "first_name", "last_name", "background_color"),
+_TEXTS: Final = tuple(
+    (
+        "display_name location description job_title company pronunciation pronouns timezone"
+        " first_name last_name background_color"
+    ).split()
 )
 _FLAGS: Final = ("is_organization", "hide_default_header_image")
 _DATES: Final = ("last_profile_edit", "registration_date")

@@ -34,18 +34,20 @@ from understudy.openapi.schemas import ALL, Schemas
 _NOT_LETTERS: Final = re.compile("[^a-z]")
 
 
-_MESSAGE_NAMES: Final = (
-    *("error", "message", "detail", "errordescription", "errormessage", "msg", "description"),
-    *("title", "problem", "reason", "issue", "errormsg", "usermessage", "faultstring", "details"),
-    *("developermessage", "messagetext", "explanation", "summary", "text"),
+_MESSAGE_NAMES: Final = tuple(
+    (
+        "error message detail errordescription errormessage msg description title problem reason"
+        " issue errormsg usermessage faultstring details developermessage messagetext explanation"
+        " summary text"
+    ).split()
 )
 """Names of the member with the message, in lower-case letters, the most common first."""
 
 _PLACE_NAMES: Final = frozenset(
     (
-        *("field", "loc", "path", "pointer", "parameter", "param", "name", "property", "key"),
-        *("attribute", "fieldname", "parametername", "propertypath", "propertyname"),
-    )
+        "field loc path pointer parameter param name property key attribute fieldname"
+        " parametername propertypath propertyname"
+    ).split()
 )
 _CODE_NAMES: Final = frozenset(("code", "type", "errorcode"))
 _STATUS_NAMES: Final = frozenset(("status", "statuscode", "httpstatus", "httpstatuscode"))
@@ -360,10 +362,10 @@ _SHORTEST_ENDING: Final = 8
 """Letters of a header's name that are enough to recognise it after another prefix."""
 
 _MEANINGFUL_BY_PRESENCE: Final = frozenset(
-    {
-        *("allow", "content-disposition", "content-range", "deprecation", "link", "location"),
-        *("retry-after", "set-cookie", "sunset", "warning", "www-authenticate"),
-    }
+    (
+        "allow content-disposition content-range deprecation link location retry-after set-cookie"
+        " sunset warning www-authenticate"
+    ).split()
 )
 """Optional headers whose presence has a meaning, so that none is generated."""
 
@@ -523,10 +525,10 @@ class DeclaredHeaders:
 LOCATION = "location"
 
 _MADE_BY_SERVER: Final = frozenset(
-    {
-        *("connection", "content-encoding", "content-length", "content-type", "date"),
-        *("keep-alive", "trailer", "transfer-encoding", "upgrade"),
-    }
+    (
+        "connection content-encoding content-length content-type date keep-alive trailer"
+        " transfer-encoding upgrade"
+    ).split()
 )
 """Headers that frame or describe the actual message, so that a sample would be wrong."""
 

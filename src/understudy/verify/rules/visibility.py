@@ -155,9 +155,9 @@ def fields_are_kept_from_shared_caches(exchange: Exchange, _history: History) ->
     """Shared caches cannot serve to the public a response that a token received (RFC 9111, 3.5)."""
     header = exchange.response.header
     directives = {part.strip().partition("=")[0] for part in header("cache-control").split(",")}
-    is_shared = bool(directives & {"public", "s-maxage"}) and not directives & {
-        *("private", "no-store", "no-cache")
-    }
+    is_shared = bool(directives & {"public", "s-maxage"}) and not directives & set(
+        "private no-store no-cache".split()
+    )
     varies = {name.strip().lower() for name in header("vary").split(",")}
     is_right = not is_shared or bool(varies & {"authorization", "*"})
     return expect(is_right, "private, or Vary: Authorization", header("cache-control"))
