@@ -34,12 +34,12 @@ def last_lines(reason: str = "", following: str = "") -> ExitCode:
 
 
 MEANINGS: Final = {
-    ExitCode.DONE: "The command did its work, and found nothing that it was to fail on.",
-    ExitCode.FINDINGS: "It found what it was to fail on.",
-    ExitCode.UNUSABLE: "An option, a file or the installation must be mended first; one line says how.",
-    ExitCode.INCOMPLETE: "It stopped early, or left unchecked what could have been checked.",
-    ExitCode.INTERNAL: "A part of understudy itself failed; no deployment is blamed for it.",
-    ExitCode.INTERRUPTED: "Ctrl-C ended it; another signal is 128 and its number, as a shell says.",
+    ExitCode.DONE: "The command succeeded and has no findings.",
+    ExitCode.FINDINGS: "There are findings, as listed below for each command.",
+    ExitCode.UNUSABLE: "An option, a file or the installation must be corrected; the message says how.",
+    ExitCode.INCOMPLETE: "The run stopped early, or did not check everything that it could.",
+    ExitCode.INTERNAL: "A part of understudy failed; this says nothing about the deployment.",
+    ExitCode.INTERRUPTED: "Ctrl-C stopped the command; other signals give 128 plus their number.",
 }
 
 USES: Final = {
@@ -48,33 +48,33 @@ USES: Final = {
         ExitCode.FINDINGS: "there are differences that `--fail-on` names, in behaviour or in documents"
         " (by default those that the contract does not leave open, and changes that break clients),"
         " or a change was not undone",
-        ExitCode.UNUSABLE: "the run could not begin, or compared no request at all",
+        ExitCode.UNUSABLE: "the run could not start, or compared no request",
         ExitCode.INCOMPLETE: "a run was stopped; or, with `--fail-on not-checked`, rules were not checked"
         " that could have been",
     },
-    "exec": {ExitCode.INTERRUPTED: "else the exit code of the command that it runs"},
-    "exercised": {ExitCode.FINDINGS: "less than `--threshold` was used"},
+    "exec": {ExitCode.INTERRUPTED: "Ctrl-C stopped it"},
+    "exercised": {ExitCode.FINDINGS: "less than `--threshold` percent was used"},
     "generate": {
         ExitCode.FINDINGS: "with `--send`, cases failed",
         ExitCode.UNUSABLE: "with `--send`, no case could be sent and judged",
-        ExitCode.INCOMPLETE: "Ctrl-C or SIGTERM came first",
+        ExitCode.INCOMPLETE: "Ctrl-C or SIGTERM stopped it",
     },
     "learn": {
         ExitCode.FINDINGS: "a change was not undone",
-        ExitCode.INCOMPLETE: "the run was stopped; what it settled until then is written",
+        ExitCode.INCOMPLETE: "the run was stopped; the file has what was settled before",
         ExitCode.INTERNAL: "a part of the run failed",
     },
-    "lint": {ExitCode.FINDINGS: "the document has what `--fail-on` names"},
+    "lint": {ExitCode.FINDINGS: "the document has mistakes that `--fail-on` names"},
     "record": {
         ExitCode.FINDINGS: "there are findings",
-        ExitCode.INCOMPLETE: "exchanges passed that were too large to judge",
+        ExitCode.INCOMPLETE: "some exchanges were too large to judge",
         ExitCode.INTERNAL: "a part of the proxy or of the judge failed",
     },
     "verify": {
         ExitCode.FINDINGS: "there are findings that `--fail-on` names, or a change was not undone",
-        ExitCode.UNUSABLE: "the run could not begin, or checked no rule at all",
+        ExitCode.UNUSABLE: "the run could not start, or checked no rule",
         ExitCode.INCOMPLETE: "the run was stopped; or rules were not checked that could have been"
-        " (`--fail-on not-checked`), or that the report of `--baseline` has as checked",
+        " (`--fail-on not-checked`), or were checked in the report of `--baseline`",
         ExitCode.INTERNAL: "a part of verify failed; the report says which",
     },
 }

@@ -16,7 +16,7 @@ def switches_page() -> str:
     rules = _rules()
     by_id = {rule.id: rule for rule in rules}
     parts = [
-        "Where the interface leaves a question open, the mock chooses one reading. A switch chooses"
+        "If the interface leaves a question open, the mock implements one answer, and a switch selects"
         " another: for a run (`understudy serve --choose avatar-delete-status=200`), for a world"
         ' (`"choices": {"avatar-delete-status": "200"}`), or for one request (the header'
         " `X-Mock-Choose: avatar-delete-status=200`). The default is in bold."
@@ -32,9 +32,9 @@ def rules_page() -> str:
     rules = _rules()
     parts = [
         f"`openapi/rules.yaml` holds {len(rules)} rules; `understudy verify` checks each of them, and"
-        " `understudy rules` lists them in a terminal. A *stated* rule stands in the interface, an"
-        " *assumed* one is a choice of the mock where the interface is silent, and its breach at"
-        " another deployment is a note and no finding."
+        " `understudy rules` lists them in a terminal. A *stated* rule is in the interface. An *assumed*"
+        " rule is a choice of the mock where the interface is silent; if another deployment breaks it, that"
+        " is a note and not a finding."
         + (
             " An *implied* rule follows from a standard that the interface builds on, and is judged"
             " everywhere."
@@ -55,9 +55,8 @@ def _inferred() -> list[str]:
     )
     return [
         "## Inferred state",
-        "What a reader of the document of another service expects of its collections. The breach of"
-        " an *inferred* rule is a note, and a finding where the target file accepts the rule as stated"
-        " (`accept_as_stated`).",
+        "What a reader of another service's document expects of its collections. A broken *inferred* rule is"
+        " a note, and a finding if the target file accepts the rule as stated (`accept_as_stated`).",
         lines,
     ]
 

@@ -12,8 +12,8 @@ from understudy.cli import main
 def commands() -> str:
     """Returns the page that lists every command with its options."""
     parts = [
-        "Every command answers `--help` with the same text. Exit code 2 says that something must"
-        " be mended first; the message is one line and names the next step.",
+        "`--help` of every command prints the same text. Exit code 2 means a usage or configuration error;"
+        " the message is one line and names the next step.",
         table(
             ("command", "what it does"),
             (
@@ -39,8 +39,8 @@ def environment() -> str:
     rows = [(code(variable), codes(options)) for variable, options in sorted(places.items())]
     return page(
         "Environment variables",
-        "An option on the command line wins over its variable. A variable of an option that may be"
-        " given again holds several values with spaces between them; a flag takes `1` or `0`.",
+        "An option on the command line takes precedence over its variable. The variable of a repeatable option"
+        " has several values separated by spaces; a flag takes `1` or `0`.",
         table(("variable", "command and option"), rows),
         "## What `understudy exec` sets",
         _paragraphs(inspect.cleandoc(main.get_command(_root(), "exec").help or "")),  # type: ignore[union-attr]  # it is there

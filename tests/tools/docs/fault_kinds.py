@@ -16,15 +16,15 @@ def page_of_faults() -> str:
     told = entries(RequestPreferences, "Attributes")
     return page(
         "Faults and preferences",
-        "A fault is a failure that you ask for: of a world by `POST /__admin/faults` (see the"
-        " [admin API](admin-api.md)), in pytest by `understudy_world.fault(…)`, or of a single request"
-        " by `Prefer: fault=NAME`, with the member behind a colon where one is needed"
-        " (`fault=missing-field:display_name`). Which requests get it, how often, and with which delay,"
-        " stands in the schema [NewFault](admin-api.md#newfault).",
+        "A fault is an injected failure. Inject it into a world by `POST /__admin/faults` (see the"
+        " [admin API](admin-api.md)), in pytest by `understudy_world.fault(…)`, or into a single request"
+        " by `Prefer: fault=NAME`, followed by a colon and a member if the kind needs one"
+        " (`fault=missing-field:display_name`). The schema [NewFault](admin-api.md#newfault) describes"
+        " which requests get a fault, how often, and with which delay.",
         "## Kinds",
         table(("effect", "what a client sees", "needs a field"), kinds),
         "## Preferences of a single request",
-        "In the header `Prefer: NAME=VALUE`, or in the query as `__NAME=VALUE`. `Preference-Applied` in"
-        " the response says what was done.",
+        "Use the header `Prefer: NAME=VALUE`, or `__NAME=VALUE` in the query. `Preference-Applied` in the"
+        " response lists what was applied.",
         table(("preference", "meaning"), ((code(it), prose(told.get(it, ""))) for it in NAMES)),
     )

@@ -22,12 +22,12 @@ def page_of_fixtures() -> str:
     applications = baseline[APPLICATIONS.name].values()
     return page(
         "Fixtures",
-        "A fixtures directory holds `people/<slug>.yaml` (one person a file; `*.jsonl` holds one a"
-        " line), and optionally `tokens.yaml`, `applications/<client_id>.yaml` and `images/`. The"
-        " bundled one is `fixtures/`. `understudy fixtures --list` prints the tables below, with"
-        " e-mail addresses and passwords.",
+        "A fixtures directory contains `people/<slug>.yaml` (one person per file; `*.jsonl` one per line),"
+        " and optionally `tokens.yaml`, `applications/<client_id>.yaml` and `images/`. The bundled one is"
+        " `fixtures/`. `understudy fixtures --list` prints the tables below, with e-mail addresses and"
+        " passwords.",
         "## Bundled people",
-        "The password of a person who has none in the file is `<slug>-password`.",
+        "A person without a password in the file has the password `<slug>-password`.",
         table(("slug", "why this person is there"), ((code(it.slug), it.about) for it in people)),
         "## Bundled tokens",
         table(

@@ -11,16 +11,16 @@ def page_of_limits() -> str:
     rows = ((code(it.name), f"{it.most:,}", it.of, code(it.status)) for it in found)
     return page(
         "Limits",
-        "No small request may keep others waiting, and no client may fill the memory. Each limit is far"
-        " above what a client means to send. A response beyond one names it in `X-Mock-Limit`. These are"
-        " limits of the mock; those of the service, such as 100 lookups an hour, are"
-        " [rules](rules.md).",
+        "The mock's limits on requests, files and worlds, so that no small request blocks others and no"
+        " client fills the memory. A response beyond a limit names it in `X-Mock-Limit`. The service's own"
+        " limits, such as 100 lookups an hour, are [rules](rules.md).",
         table(("limit", "at most", "of what", "status beyond it"), rows),
-        "Beyond `journal-bytes` and `journal-body-bytes` nothing is refused: the journal forgets its"
-        " oldest entries, and keeps the beginning of a long body. Beyond `idle-seconds` and"
-        " `reading-seconds` a connection ends without a response. `spare-descriptors` is the least that"
-        " connections leave to files; one more connection gets 503. Beyond `world-copies` a replica of a fleet"
-        " drops copies, and loads them again. `proxied-connections`, `pending-exchanges`,"
-        " `pending-bytes`, `judged-bytes` and `recorded-bytes` are those of `understudy record`: beyond the first"
-        " three requests wait, beyond the others the judge forgets what came before, and the archive of the recording ends.",
+        "Beyond `journal-bytes` and `journal-body-bytes` nothing is refused: the journal drops its oldest"
+        " entries, and keeps the beginning of a long body. Beyond `idle-seconds` and `reading-seconds` a"
+        " connection is closed without a response. `spare-descriptors` is the number of file descriptors that"
+        " connections must leave free; a further connection gets 503. Beyond `world-copies` a replica of a"
+        " fleet drops copies and loads them again. `proxied-connections`, `pending-exchanges`,"
+        " `pending-bytes`, `judged-bytes` and `recorded-bytes` are limits of `understudy record`: beyond the"
+        " first three, requests wait; beyond the others, the judge drops earlier exchanges, and the archive of"
+        " the recording ends.",
     )

@@ -17,13 +17,13 @@ def page_of_lint_rules() -> str:
     ]
     return page(
         "Rules of lint",
-        "`understudy lint FILE` lists what is wrong with an OpenAPI document. An error is a part that is"
-        " not served as it was written; a warning is a part that is read as it was probably meant.",
+        "`understudy lint FILE` lists the mistakes of an OpenAPI document. An error is a part that is not"
+        " served as written; a warning is a part that is interpreted as it was probably meant.",
         "## Losses",
-        "What cannot be taken as it was written. `serve`, `verify` and `generate` print the first five"
-        " when they start, and go on.",
+        "Parts that cannot be used as written. `serve`, `verify` and `generate` print the first five when"
+        " they start, and continue.",
         tables[0],
         "## Contradictions",
-        "What is valid OpenAPI, but cannot be meant. Only `understudy lint` looks for it.",
+        "Valid OpenAPI that cannot be intended. Only `understudy lint` looks for it.",
         tables[1],
     )

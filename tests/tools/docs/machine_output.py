@@ -19,13 +19,13 @@ def page_of_exit_codes() -> str:
     )
     return page(
         "Exit codes",
-        "A script can tell a finding from a mistake of its own: the same codes hold for every command.",
+        "The exit codes are the same for every command, so a script can distinguish findings from mistakes.",
         table(
             ("code", "means"),
             ((code(int(exit_code)), meaning) for exit_code, meaning in MEANINGS.items()),
         ),
         "## By command",
-        "What is not listed here ends with 0 or 2. `exec` ends with the exit code of the command that it runs.",
+        "All other commands end with 0 or 2. `exec` ends with the exit code of the command that it runs.",
         table(("command", "code", "because"), rows),
     )
 
@@ -43,8 +43,8 @@ def page_of_json_output() -> str:
         ]
     return page(
         "JSON output",
-        "Each command that prints data prints it as JSON with `--json`, and nothing else on standard output."
-        " `understudy schema COMMAND` prints its JSON Schema. A member is never removed or renamed within a major"
-        " version; new ones may come.",
+        "Commands that print data print it as JSON with `--json`, and nothing else on standard output."
+        " `understudy schema COMMAND` prints the JSON Schema. Within a major version members may be added, but"
+        " are never removed or renamed.",
         *parts,
     )

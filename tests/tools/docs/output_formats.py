@@ -15,10 +15,9 @@ def page_of_formats() -> str:
         "Formats",
         "## Generated requests: `understudy generate --format`",
         table(("format", "what it is", "file ends in"), cases),
-        "A line of `jsonl` is described by `understudy/generate/formats/case.schema.json`. What a"
-        " tool has no words for is left out of its file and counted at the end of the run: some"
-        " tools join two headers of one name, write multipart bodies by themselves, or refuse a"
-        " broken percent sign.",
+        "`understudy/generate/formats/case.schema.json` describes a line of `jsonl`. Cases that a tool cannot"
+        " express are left out of its file and counted at the end of the run: some tools join two headers of"
+        " one name, write multipart bodies themselves, or refuse a broken percent sign.",
         "## Reports: `understudy verify --report FORMAT=FILE`",
         table(("format", "what it is"), reports),
         "`understudy/verify/report.schema.json` describes the JSON report.",

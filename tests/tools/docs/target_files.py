@@ -13,13 +13,12 @@ from understudy.verify.target import Target
 def page_of_target_files() -> str:
     """Returns the page: the keys of the file, then those of each table."""
     parts = [
-        "A target file tells `understudy verify` and `understudy generate` which deployment to"
-        " judge, with which credentials, and what is permitted there. It is TOML;"
-        " `understudy verify --init --target staging.toml` asks for the values and writes one. Every"
-        " text may be `env:NAME`, which reads the environment variable `NAME`, so that no secret"
-        " stands in the file. `understudy verify --schema` prints the JSON Schema of target files, by"
-        " which editors complete and check them; a file names it in its first line,"
-        " `#:schema ./target.schema.json`, and `--init` writes both.",
+        "A target file tells `understudy verify` and `understudy generate` which deployment to judge, with"
+        " which credentials, and what is permitted. It is TOML; `understudy verify --init --target"
+        " staging.toml` asks for the values and writes one. Instead of any text, `env:NAME` reads the"
+        " environment variable `NAME`, so that the file contains no secrets. `understudy verify --schema`"
+        " prints the JSON Schema of target files, with which editors complete and check them; a file names"
+        " it in its first line, `#:schema ./target.schema.json`. `--init` writes both.",
         prose(summary(Target)),
         keys(Target, is_shown=lambda field: not _is_table(field)),
     ]

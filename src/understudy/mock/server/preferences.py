@@ -34,11 +34,11 @@ class RequestPreferences(NamedTuple):
         code: Status of the response, with the body that the document declares for this status.
         example: Name of the document's example to respond with.
         dynamic: Whether the body is generated from the schema.
-        seed: Seed of a generated body; None: the world's.
+        seed: Seed of a generated body; the world's seed by default.
         delay: Seconds to wait before the response.
-        fault: Kind of fault to inject: a key of EFFECTS.
+        fault: Kind of fault to inject.
         field: Member of the body that the fault changes.
-        events: Number of items that a stream sends; None: those of the generated body.
+        events: Number of items that a stream sends; those of the generated body by default.
         interval: Seconds between two items of a stream.
         then: Whether a stream ends after the last item (``end``) or stays open (``stay``).
         applied: Value of the ``Preference-Applied`` header.
