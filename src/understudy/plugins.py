@@ -181,6 +181,6 @@ def _loaded(kind: Kind, name: str) -> Any:
     except Exception as error:  # a foreign module may raise anything while it is imported
         msg = (
             f"{packages[0]} {points[0].dist.version} brings {what}, which cannot be imported "
-            f"({type(error).__name__}: {error}); mend that package, or uninstall it."
+            f"({type(error).__name__}: {error}); correct that package, or uninstall it."
         )
         raise StartupError(msg) from error

@@ -58,7 +58,7 @@ def test_what_is_no_certificate_is_refused_before_a_port_is_opened(run, tmp_path
         (tmp_path / name).write_text("a text")
     ran = run("serve", "--tls", str(tmp_path))
     assert ran.returncode == 2
-    assert "are not a certificate and its key in PEM; mend them, or remove both" in ran.stderr
+    assert "are not a certificate and its key in PEM; correct them, or remove both" in ran.stderr
 
 
 def test_a_command_trusts_the_mock_that_it_is_run_with(tmp_path: Path):

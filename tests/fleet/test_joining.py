@@ -142,7 +142,7 @@ def test_tls_to_a_port_without_it_is_said(
     text = refusal(Settings(state=server.url("rediss")))
     assert text.endswith(
         "does not respond: it does not begin TLS, as a port without it does not. "
-        "Begin the URL with valkey:// or redis:// for none, or mend the port."
+        "Begin the URL with valkey:// or redis:// for none, or correct the port."
     )
 
 
@@ -280,7 +280,7 @@ def test_a_connection_may_be_encrypted(tmp_path: Path, monkeypatch: pytest.Monke
         text = refusal(Settings(state=url.replace("valkeys", "redis")))
         assert text.endswith(
             "does not respond: it ends the connection at the first command, as a port for TLS does. "
-            "Begin the URL with valkeys:// or rediss:// for TLS, or mend the port."
+            "Begin the URL with valkeys:// or rediss:// for TLS, or correct the port."
         )
         monkeypatch.setenv(AUTHORITY_VARIABLE, str(tmp_path / "ca.pem"))
         assert served(Settings(state=url)) == 200

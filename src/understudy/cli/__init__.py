@@ -110,7 +110,7 @@ class Commands(click.Group):
 
         Raises:
             Exit: Ctrl-C was pressed.
-            Unusable: A file, an option or the installation must be mended first.
+            Unusable: A file, an option or the installation must be corrected first.
         """
         try:
             return super().invoke(ctx)

@@ -144,7 +144,7 @@ class DriftOptions(RequestedReports, DeploymentCommand):
     Sends the probes of the rules three times: twice to the deployment, once to the mock; what differs
     between the first two is noise. Compares statuses, error codes, members and their types, headers
     and pictures, but never identifiers, dates or texts. Compares the document that the deployment
-    publishes with ours, and with the last one seen.
+    publishes with the one in force, and with the last one seen.
     """
 
     target: Path | None = option(

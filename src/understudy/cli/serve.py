@@ -240,7 +240,7 @@ def certificate(directory: Path, names: Iterable[str]) -> Certificate:
     except (ssl.SSLError, OSError) as error:
         msg = (
             f"--tls {directory}: {chain.name} and {key.name} are not a certificate and its key in PEM;"
-            " mend them, or remove both to have new ones made."
+            " correct them, or remove both to have new ones made."
         )
         raise StartupError(msg) from error
     return Certificate(chain, key, authority if authority.exists() else None)

@@ -206,7 +206,7 @@ def described(address: StoreAddress, error: Exception) -> str:
         advice = _ADVICE.get(error.code, "It must be Valkey, or Redis 7 or newer.")
         return f"The store at {address} refuses: {error.words}. {advice}"
     reason = getattr(error, "strerror", None) or str(error) or type(error).__name__
-    advice = "Start Valkey there, or mend the URL."
+    advice = "Start Valkey there, or correct the URL."
     if isinstance(error, OtherProtocol):
         advice = error.advice
     elif isinstance(error, SSLCertVerificationError):
@@ -387,7 +387,7 @@ def send_once(address: StoreAddress, command: Sequence[Argument]) -> Any:
             if context is not None:
                 raise
             msg = "it ends the connection at the first command, as a port for TLS does"
-            advice = "Begin the URL with valkeys:// or rediss:// for TLS, or mend the port."
+            advice = "Begin the URL with valkeys:// or rediss:// for TLS, or correct the port."
             raise OtherProtocol(msg, advice) from error
         for each in others:
             reply = _reply(connected, reader, each)
@@ -407,7 +407,7 @@ def _secured(plain: socket.socket, context: ssl.SSLContext, address: StoreAddres
         raise
     except OSError as error:  # a timeout: a plain port waits for the rest of an invalid command
         msg = "it does not begin TLS, as a port without it does not"
-        advice = "Begin the URL with valkey:// or redis:// for none, or mend the port."
+        advice = "Begin the URL with valkey:// or redis:// for none, or correct the port."
         raise OtherProtocol(msg, advice) from error
 
 

@@ -20,13 +20,13 @@ const MEANT = /(?:SHA-256|did you mean) '([^']+)'/;
  */
 
 /**
- * Returns an element that fills itself with what would mend a refused request.
+ * Returns an element that fills itself with the corrections of a refused request.
  *
  * @param {any} exchange
  * @returns {HTMLElement}
  */
 export function remediesView(exchange) {
-  const host = h("section", { class: "remedies", "aria-label": "What would mend it", hidden: true });
+  const host = h("section", { class: "remedies", "aria-label": "How to correct it", hidden: true });
   attempt(async () => {
     const remedies = await remediesOf(exchange);
     host.hidden = remedies.length === 0;
