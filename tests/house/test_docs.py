@@ -18,6 +18,12 @@ pytestmark = pytest.mark.usefixtures("unmeasured")
 SHOWN_ONLY = {"", "text", "html", "diff", "mermaid"}
 """Languages of blocks that are no commands and no files; pages and patches have tests of their own."""
 
+READ_TWICE = re.compile(
+    r"\b(counts? no more|mend(?:s|ed)?|ours|there is none|for want of|what stands|takes that)\b",
+    re.I,
+)
+"""Turns of phrase that stopped readers, for which plain technical English has others."""
+
 OF_A_NEW_MOCK = {"docs/how-to/journal.md"}
 """Pages that show numbers of requests, which a world counts on when it is reset."""
 
@@ -90,6 +96,12 @@ def test_no_command_hides_in_a_block_that_is_not_run(page):
         for block in blocks(page)
         if block.language in {"", "text"} and hidden.search(block.text)
     ] == []
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_no_page_has_words_that_readers_had_to_read_twice(page):
+    text = re.sub(r"^```.*?^```$", "", (ROOT / page).read_text(), flags=re.M | re.S)
+    assert READ_TWICE.findall(re.sub(r"`[^`]*`", "", text)) == []
 
 
 @pytest.mark.parametrize(("package", "place"), [("understudy", 0), ("understudy.mock", 1)])
