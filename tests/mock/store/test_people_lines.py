@@ -3,12 +3,8 @@
 import tracemalloc
 
 import msgspec
-import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from understudy.mock.server.worlds import World
-from understudy.mock.store.hashing import HASH_BYTES, SlugsByDigest
 from understudy.mock.store.people import (
     PEOPLE,
     Email,
@@ -63,32 +59,3 @@ def test_a_look_at_everyone_keeps_nobody_decoded() -> None:
     tracemalloc.stop()
     assert size < 100_000
     assert people["p1"] is kept
-
-
-DIGEST = "00ff" * 16
-
-
-@pytest.mark.parametrize(
-    "other",
-    [
-        *("", "00ff", DIGEST.upper(), f" {DIGEST}", f"{DIGEST} ", DIGEST[:-1], "é" * 64, "slug"),
-        *(DIGEST[2:], f"0x{DIGEST}", f"{DIGEST[:2]}_{DIGEST[2:]}", f"+{DIGEST}", f"-{DIGEST}"),
-        *(f"00{DIGEST}", DIGEST.replace("0", "\N{FULLWIDTH DIGIT ZERO}")),
-    ],
-)
-def test_a_digest_is_found_by_its_digits_alone(other: str) -> None:
-    slugs = SlugsByDigest(HASH_BYTES)
-    assert slugs.claim(int(DIGEST, 16), "ada") == "ada"
-    assert slugs.claim(int(DIGEST, 16), "ben") == "ada"
-    assert slugs == {DIGEST: "ada"}
-    assert slugs.get(other) is None
-    assert other not in slugs
-
-
-@given(st.dictionaries(st.binary(min_size=32, max_size=32), st.text(max_size=3)))
-def test_slugs_by_digest_are_a_mapping_by_their_digits(entries: dict[bytes, str]) -> None:
-    slugs = SlugsByDigest(HASH_BYTES)
-    for digest, slug in entries.items():
-        slugs.claim(int.from_bytes(digest), slug)
-    assert dict(slugs) == {digest.hex(): slug for digest, slug in entries.items()}
-    assert len(slugs) == len(entries)

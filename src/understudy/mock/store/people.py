@@ -184,9 +184,6 @@ PEOPLE: Collection[Person] = Collection("people", Person)
 SLUGS_BY_HASH: Collection[str] = Collection("slugs_by_hash", str)
 """Slugs of people by the SHA-256 of each of their addresses, in lower-case hexadecimal."""
 
-IMAGE_ID_BYTES = 16
-"""Bytes of an image_id, which is written in hexadecimal."""
-
 SLUGS_BY_IMAGE_ID: Collection[str] = Collection("slugs_by_image_id", str)
 """Slugs of people by the image_id of each of their avatars."""
 
