@@ -16,18 +16,12 @@ import orjson
 from understudy.errors import BadRequest
 from understudy.limits import EVENT_STREAMS
 from understudy.mock.admin.context import AdminContext, AdminHandlers
-from understudy.mock.admin.requests import summary
+from understudy.mock.admin.requests import INTERVAL, summary, with_heartbeats
 from understudy.mock.server.call import Call, HandlerResponse
 from understudy.mock.server.clock import written
 from understudy.mock.server.request_context import RequestContext
 from understudy.mock.server.world_selection import Worlds
 from understudy.mock.server.worlds import World
-
-INTERVAL: Final = 0.25
-"""Seconds between two polls of the world."""
-
-HEARTBEAT: Final = 60
-"""Polls without an event after which a comment is sent, as proxies end silent streams."""
 
 ROWS: Final = 25
 """Most requests that a poll reports; of more the newest, with the number of those left out."""
@@ -62,21 +56,19 @@ def _resumed(admin: AdminContext, last_event_id: str) -> int:
 
 
 async def _stream(admin: AdminContext, watch: "WorldWatch") -> AsyncIterator[bytes]:
+    async def look() -> list[bytes] | None:
+        if watch.is_over:
+            return None
+        await asyncio.sleep(INTERVAL)
+        await admin.worlds.refresh(watch.world)
+        return list(watch.look())
+
     admin.worlds.open_streams += 1
-    silent = 0
     try:
         for event in watch.begin():
             yield event
-        while not watch.is_over:
-            await asyncio.sleep(INTERVAL)
-            await admin.worlds.refresh(watch.world)
-            silent += 1
-            for event in watch.look():
-                silent = 0
-                yield event
-            if silent >= HEARTBEAT:
-                silent = 0
-                yield b": still there\n\n"
+        async for event in with_heartbeats(look):
+            yield event
     finally:
         admin.worlds.open_streams -= 1
 

@@ -243,11 +243,11 @@ _TESTS: Mapping[str, Callable[[RequestContext, Any], bool]] = {
 }
 
 
-HEARTBEAT = 15.0
-"""Seconds without an exchange after which a comment is sent, as proxies end silent streams."""
+INTERVAL: Final = 0.25
+"""Seconds between two looks at a world for news, such as requests that other replicas have answered."""
 
-INTERVAL = 0.25
-"""Seconds between two looks for requests that other replicas have answered."""
+HEARTBEAT: Final = 60
+"""Looks without an event after which a comment is sent, as proxies end silent streams."""
 
 WAITING = 1000
 """Most exchanges that wait for a slow reader of a stream; further ones are left out."""
@@ -436,6 +436,20 @@ def _written(value: Any) -> HandlerResponse:
     return HandlerResponse(body)
 
 
+async def with_heartbeats(
+    look: Callable[[], Awaitable[Sequence[bytes] | None]],
+) -> AsyncIterator[bytes]:
+    """Yields the server-sent events of each look, and comments while there are none; None ends it."""
+    silent = 0
+    while (events := await look()) is not None:
+        silent = 0 if events else silent + 1
+        for event in events:
+            yield event
+        if silent == HEARTBEAT:
+            silent = 0
+            yield b": still there\n\n"
+
+
 async def _events(
     call: Call, pattern: Pattern, refresh: Callable[[World], Awaitable[None]]
 ) -> AsyncIterator[bytes]:
@@ -445,23 +459,20 @@ async def _events(
         if not waiting.full() and matches(context, pattern):
             waiting.put_nowait(context)
 
+    async def look() -> list[bytes]:
+        try:
+            context = await asyncio.wait_for(waiting.get(), INTERVAL)
+        except TimeoutError:
+            await refresh(call.world)
+            return []
+        return [b"id: %d\ndata: %s\n\n" % (context.number, orjson.dumps(logged(context)))]
+
     listeners = call.world.journal.listeners
     listeners.append(listen)
     try:
         yield b": following\n\n"
-        silent = 0.0
-        while True:
-            try:
-                context = await asyncio.wait_for(waiting.get(), INTERVAL)
-            except TimeoutError:
-                await refresh(call.world)
-                silent += INTERVAL
-                if silent >= HEARTBEAT:
-                    silent = 0.0
-                    yield b": still there\n\n"
-                continue
-            silent = 0.0
-            yield b"id: %d\ndata: %s\n\n" % (context.number, orjson.dumps(logged(context)))
+        async for event in with_heartbeats(look):
+            yield event
     finally:
         listeners.remove(listen)
 
