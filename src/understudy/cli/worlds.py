@@ -26,15 +26,14 @@ def worlds(url: str, ended: str | None, *, is_json: bool) -> None:
     With --end, lists those that are left. No mock needs to run.
     """
     # The client library of the store is an optional dependency.
+    from understudy.cli.output_records import PrintedWorld, print_record
     from understudy.fleet.stored_worlds import end_stored_world, stored_worlds
 
     if ended is not None:
         end_stored_world(url, ended)
-    listed = stored_worlds(url)
+    listed = [PrintedWorld(*row) for row in stored_worlds(url)]
     if is_json:
-        from understudy.cli.output_records import PrintedWorld, print_record
-
-        print_record([PrintedWorld(*world) for world in listed])
+        print_record(listed)
         return
     rows = [("WORLD", "BYTES", "RECORDS", "REQUESTS", "IDLE", "ENDS IN")]
     rows += map(_row, listed)

@@ -1,7 +1,7 @@
 """Lists the worlds in a store, and deletes one, without a running replica."""
 
 from os import urandom  # no fixture: the tag of a list is of no world
-from typing import Any, NamedTuple
+from typing import Any
 
 from understudy.errors import StartupError, nearest
 from understudy.fleet.connection import (
@@ -19,27 +19,11 @@ from understudy.store_address import store_address
 _TAG_BYTES = 16  # as copies.TAG_BYTES, without the code of replicas
 
 
-class StoredWorld(NamedTuple):
-    """A world, as the store keeps it.
-
-    Attributes:
-        name: The name.
-        bytes: Memory that the world takes in the store.
-        records: Number of records that differ from the fixtures.
-        requests: Number of requests to the world so far.
-        idle_seconds: Seconds since the last request.
-        ends_in_seconds: Seconds until the unused world expires; None: never.
-    """
-
-    name: str
-    bytes: int
-    records: int
-    requests: int
-    idle_seconds: float
-    ends_in_seconds: float | None
+WorldRow = tuple[str, int, int, int, float, float | None]
+"""The values of a ``PrintedWorld``, which `understudy worlds` prints."""
 
 
-def stored_worlds(url: str) -> list[StoredWorld]:
+def stored_worlds(url: str) -> list[WorldRow]:
     """Returns the worlds of a store, by its URL, in the order of their creation.
 
     Raises:
@@ -60,7 +44,7 @@ def end_stored_world(url: str, name: str) -> None:
         raise StartupError(msg)
     if _reply(url, name.encode(), urandom(_TAG_BYTES))[0] == b"ended":
         return
-    names = [world.name for world in stored_worlds(url)]
+    names = [world for world, *_ in stored_worlds(url)]
     hint = nearest(name, names) or "; `understudy worlds` lists them."
     msg = f"--end {name}: the store has no such world{hint}"
     raise StartupError(msg)
@@ -80,9 +64,9 @@ def _reply(url: str, ended: bytes, tag: bytes) -> Any:
     return reply
 
 
-def _world(row: Any) -> StoredWorld:
+def _world(row: Any) -> WorldRow:
     name, size, records, requests, rested, lifetime, left = row
     if not lifetime:
-        return StoredWorld(name.decode(), size, records, requests, float(rested), None)
+        return name.decode(), size, records, requests, float(rested), None
     idle = max(0, lifetime - left) / 1000
-    return StoredWorld(name.decode(), size, records, requests, idle, left / 1000)
+    return name.decode(), size, records, requests, idle, left / 1000

@@ -240,9 +240,11 @@ class Proxy:
         """
         status = received.status_code
         if self._fallback is not None and status in UNAVAILABLE:
-            raise NoUpstreamResponse.of_status(status)
+            msg = f"the deployment is not available (status {status})"
+            raise NoUpstreamResponse(msg)
         if status not in FINAL_STATUSES:
-            raise NoUpstreamResponse.of_unknown_status(status)
+            msg = f"the deployment sent the status {status}, which HTTP does not know"
+            raise NoUpstreamResponse(msg)
         fields, names = sendable(lowered(received.headers.raw))
         if names:
             self._judge.changed(request, names)

@@ -14,6 +14,7 @@ from typing import Any, Final
 from urllib.parse import quote, unquote
 
 import orjson
+from starlette.requests import ClientDisconnect, Request
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from understudy.errors import StartupError
@@ -196,7 +197,10 @@ def in_app_words(words: AppWords, app: ASGIApp) -> ASGIApp:
             headers.get(b"content-type", b"").partition(b";")[0].strip().lower()
         )
         if translate is not None and int(headers.get(b"content-length", b"0")) <= _MOST_BYTES:
-            body = translate(await _whole(receive))
+            try:
+                body = translate(await Request(scope, receive).body())
+            except ClientDisconnect:
+                return
             headers[b"content-length"] = b"%d" % len(body)
             receive = _with_body(body, receive)
         if b"authorization" in headers:
@@ -213,17 +217,6 @@ def in_app_words(words: AppWords, app: ASGIApp) -> ASGIApp:
         await app({**scope, **renamed}, receive, _Sending(words, send, origin))
 
     return serve
-
-
-async def _whole(receive: Receive) -> bytes:
-    """Returns the body of a request."""
-    parts = []
-    is_whole = False
-    while not is_whole:
-        message = await receive()
-        parts.append(message.get("body", b""))
-        is_whole = not message.get("more_body", False)
-    return b"".join(parts)
 
 
 def _with_body(body: bytes, receive: Receive) -> Receive:

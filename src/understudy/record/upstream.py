@@ -53,16 +53,6 @@ class NoUpstreamResponse(Exception):
             reason = "did not respond in time"
         return cls(f"the deployment {reason} ({type(error).__name__})", is_late=is_late)
 
-    @classmethod
-    def of_status(cls, status: int) -> "NoUpstreamResponse":
-        """Returns the exception for a status that a gateway before the deployment sent."""
-        return cls(f"the deployment is not available (status {status})")
-
-    @classmethod
-    def of_unknown_status(cls, status: int) -> "NoUpstreamResponse":
-        """Returns the exception for an invalid status."""
-        return cls(f"the deployment sent the status {status}, which HTTP does not know")
-
 
 class Upstream:
     """Holds the connections to a deployment.

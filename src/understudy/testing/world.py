@@ -3,7 +3,6 @@
 from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 from pathlib import Path
-from types import TracebackType
 from typing import Any, Self
 
 from understudy.errors import StartupError, nearest
@@ -111,12 +110,7 @@ class MockWorld:
         """Returns the world."""
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_error: object) -> None:
         """Deletes the world."""
         self.close()
 
@@ -252,7 +246,9 @@ class MockWorld:
             pattern: The members of ``POST /__admin/requests/find``: status, person, method…
         """
         named = {} if operation is None else {"operation": operation}
-        body = {**named, **{name: _as_text(value) for name, value in pattern.items()}}
+        # the mock compares statuses as texts
+        wanted = {name: str(it) if isinstance(it, int) else it for name, it in pattern.items()}
+        body = {**named, **wanted}
         requests: list[JsonObject] = self.admin.call("POST", "/requests/find", json=body)[
             "requests"
         ]
@@ -284,10 +280,6 @@ class MockWorld:
         self._mock.call("DELETE", f"/worlds/{self.name}")
         if self._owns_client:
             self._mock.close()
-
-
-def _as_text(value: Any) -> Any:
-    return str(value) if isinstance(value, int) else value
 
 
 def _lines(entry: JsonObject) -> list[str]:

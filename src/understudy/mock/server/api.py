@@ -53,24 +53,9 @@ STRICT_QUERY: Final = QueryReading()
 """Refuses empty and repeated parameters, unless the schema allows them."""
 
 
-def strict_query(_choices: Choices) -> QueryReading:
-    """Returns STRICT_QUERY: the default of ``Policies.query_reading``."""
-    return STRICT_QUERY
-
-
 def never(_choices: Choices, *_request: object) -> bool:
     """Returns False: the default of most policies."""
     return False
-
-
-def as_declared(_choices: Choices) -> str:
-    """Returns an empty prefix, so that rate-limit headers have the document's names."""
-    return ""
-
-
-def as_raised(_choices: Choices, problem: Problem) -> Problem:
-    """Returns a refusal unchanged."""
-    return problem
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,15 +86,15 @@ class Policies:
     lifts_quota: Policy = never
     warns_of_quota: Policy = never
     aligns_windows: Policy = never
-    limit_headers: Callable[[Choices], str] = as_declared
+    limit_headers: Callable[[Choices], str] = lambda _choices: ""
     ignores_scopes: Policy = never
     opens: ScopePolicy = never
     ignores_invalid_token: Policy = never
     defers_missing_scope: Policy = never
     drops_unknown_members: OperationPolicy = never
     defers_invalid_token: Policy = never
-    query_reading: Callable[[Choices], QueryReading] = strict_query
-    refusal: RefusalPolicy = as_raised
+    query_reading: Callable[[Choices], QueryReading] = lambda _choices: STRICT_QUERY
+    refusal: RefusalPolicy = lambda _choices, problem: problem
     quota_advice: str = "wait"
 
 
@@ -141,11 +126,6 @@ ANYONE = Principal("anyone", "api_key", frozenset(), "")
 """Principal of a credential that is not checked."""
 
 
-def knows_no_token(_world: World, _token: str, _now: datetime) -> Principal | None:
-    """Returns None: no token is valid."""
-    return None
-
-
 _MISTAKES: Final = (
     (r"undefined|null|nil|None|NaN|\[object \w+\]", "a variable of the client has no value"),
     (r"\$\w+|\$?\{.*\}|<.*>|%\w+%", "the name of a variable was sent in place of its value"),
@@ -163,11 +143,6 @@ def calls_token_unknown(_world: World, token: str, _now: datetime) -> str:
 
 def takes_any_token(_world: World, _token: str, _now: datetime) -> Principal:
     """Returns ``ANYONE``: every token is valid."""
-    return ANYONE
-
-
-def takes_any_account(_world: World, _name: str, _password: str) -> Principal:
-    """Returns ``ANYONE``: every user name and password is valid."""
     return ANYONE
 
 
@@ -218,11 +193,11 @@ class Api:
     handlers: Handlers
     error_response: ErrorResponse
     has_usual_errors: bool = False
-    authenticate: Authenticate = knows_no_token
+    authenticate: Authenticate = lambda _world, _token, _now: None
     explain_token: ExplainToken = calls_token_unknown
     token_hint: str = ""
     authenticate_key: Authenticate = takes_any_token
-    authenticate_account: AuthenticateAccount = takes_any_account
+    authenticate_account: AuthenticateAccount = lambda _world, _name, _password: ANYONE
     checks_declared_scopes: bool = False
     credential_hint: str = "any value will do here"
     scopes: Mapping[tuple[str, str], frozenset[str]] = field(default_factory=dict)

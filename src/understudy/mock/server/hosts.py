@@ -123,12 +123,12 @@ _SCHEMES: Final = frozenset({"http", "https"})
 _PREFIX: Final = re.compile(r"(?:/[A-Za-z0-9._~%!$&'()*+,;=:@-]+){1,20}", re.ASCII)
 
 _TOKEN: Final = r"[A-Za-z0-9!#$%&'*+.^_`|~-]+"  # RFC 9110, 5.6.2
+_SEPARATORS: Final = " \t;,"
 _PAIR: Final = re.compile(
     # some proxies omit the quotes that an address with a port or brackets needs: accept both
-    rf'({_TOKEN})=(?:"((?:[^"\\]|\\.)*)"|([A-Za-z0-9!#$%&\'*+.^_`|~:\[\]-]+))[ \t]*(?=[;,]|$)',
+    rf'[ \t;,]*({_TOKEN})=(?:"((?:[^"\\]|\\.)*)"|([A-Za-z0-9!#$%&\'*+.^_`|~:\[\]-]+))[ \t]*(?=[;,]|$)',
     re.ASCII,
 )
-_BETWEEN: Final = re.compile(r"[ \t;,]*")
 
 
 def forwarded_site(
@@ -179,22 +179,17 @@ def _pairs(text: str) -> list[tuple[str, str]]:
         BadRequest: The text is malformed (RFC 7239, 4).
     """
     pairs: list[tuple[str, str]] = []
-    place = _end_of_separators(text, 0)
+    text, place = text.strip(_SEPARATORS), 0
     while place < len(text):
         match = _PAIR.match(text, place)
         if match is None:
             msg = (
-                f"The Forwarded header cannot be read at {text[place : place + 40]!r}; send "
+                f"The Forwarded header cannot be read at {text[place:].lstrip(_SEPARATORS)[:40]!r}; send "
                 'for=192.0.2.60;proto=https;host="name:port" (RFC 7239, 4).'
             )
             raise BadRequest(msg, code="invalid_forwarded")
         name, quoted, plain = match.groups()
         value = plain if quoted is None else re.sub(r"\\(.)", r"\1", quoted)
         pairs.append((name.lower(), value))
-        place = _end_of_separators(text, match.end())
+        place = match.end()
     return pairs
-
-
-def _end_of_separators(text: str, place: int) -> int:
-    match = _BETWEEN.match(text, place)
-    return match.end() if match else place

@@ -228,16 +228,14 @@ class StyleReader:
     def _split(self, texts: Sequence[str]) -> list[str]:
         """Returns the texts of a list's items."""
         if self._style == "matrix" and self._explode:
-            return [text for whole in texts for text in self._matrix_items(whole)]
+            parts = (part for whole in texts for part in whole.split(";"))
+            return [part.removeprefix(f"{self._key}=") for part in parts]
         if self._style == "label" and self._explode:
             return [part for text in texts for part in text.split(".")]
         if self._explode and self._style in {"form", "deepObject"}:
             return list(texts)
         separator = _SEPARATORS.get(self._style, ",")
         return [part.strip() for text in texts for part in text.split(separator)]
-
-    def _matrix_items(self, text: str) -> list[str]:
-        return [part.removeprefix(f"{self._key}=") for part in text.split(";")]
 
     def _named(self, text: str) -> Any:
         """Returns the members of an object: ``a=1,b=2`` if exploded, else ``a,1,b,2``."""

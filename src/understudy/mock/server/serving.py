@@ -175,9 +175,6 @@ def _request_of(frame: FrameType | None) -> RequestContext | None:
     return None
 
 
-GRACE = 5.0
-"""Seconds in which requests in flight are finished after SIGINT or SIGTERM."""
-
 _LAST_SECONDS = 1.0
 """Seconds after the grace period in which the remaining requests get 503."""
 
@@ -277,7 +274,7 @@ async def serve(
     ready: Callable[[Callable[[], None]], None],
     beside: Sequence[Callable[[], Awaitable[None]]] = (),
     certificate: tuple[Path, Path] | None = None,
-    grace: float = GRACE,
+    grace: float = 5.0,
 ) -> None:
     """Serves until SIGINT or SIGTERM; a second signal ends the grace period at once.
 
