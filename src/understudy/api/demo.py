@@ -1,6 +1,7 @@
 """A mock with three faults in its responses, typical of gateways and unfinished releases."""
 
 from collections.abc import Awaitable, Callable, MutableMapping
+from http import HTTPStatus
 from typing import Any, Final
 from urllib.parse import parse_qsl
 
@@ -9,8 +10,6 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from understudy.mock.app import Mock
 from understudy.mock.server.request_context import Addresses
 from understudy.mock.settings import Settings
-
-BAD_REQUEST, NOT_FOUND = 400, 404
 
 FAULTS: Final = (
     "the gateway accepts `Bearer` and not `bearer`",
@@ -63,8 +62,8 @@ def _changed(scope: Scope) -> Scope:
 
 def _with_400(send: Send) -> Callable[[MutableMapping[str, Any]], Awaitable[None]]:
     async def sent(message: MutableMapping[str, Any]) -> None:
-        if message["type"] == "http.response.start" and message["status"] == NOT_FOUND:
-            message = {**message, "status": BAD_REQUEST}
+        if message["type"] == "http.response.start" and message["status"] == HTTPStatus.NOT_FOUND:
+            message = {**message, "status": HTTPStatus.BAD_REQUEST}
         await send(message)
 
     return sent

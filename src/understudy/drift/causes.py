@@ -36,8 +36,6 @@ from understudy.interface.facts import AS_ASSUMED, OTHERWISE
 from understudy.interface.operations import AVATARS, OWN_PROFILE, QR_CODE, UPDATE_PROFILE
 from understudy.interface.rules import Rule
 from understudy.verify.findings import ANSWERS, DOCUMENT
-from understudy.verify.gateway import TOO_MANY
-from understudy.verify.rate_limit_history import UNAUTHORIZED
 from understudy.verify.reports import KNOWN_CAUSES
 
 # The silences: codes, headers and optional members that the interface leaves to each deployment,
@@ -68,7 +66,9 @@ def _is_status_not_shown(difference: Difference) -> bool:
     """Tells whether only an open status differs, and not whether a token is accepted at all."""
     operations = {*AVATARS, OWN_PROFILE, UPDATE_PROFILE}
     both = difference.exchange, difference.other
-    is_of_token = any(it.status == UNAUTHORIZED for it in both) and not _is_refused(difference)
+    is_of_token = any(it.status == HTTPStatus.UNAUTHORIZED for it in both) and not _is_refused(
+        difference
+    )
     is_open = difference.exchange.operation in operations and not is_of_token
     return difference.aspect == "status" and is_open
 
@@ -268,7 +268,10 @@ def causes(
         entry = explained_by(difference) if explained_by is not None else None
         key = _learnt(_key(difference, breaches, entry, judgements), learnt)
         # rules that the end of the hour's requests leaves unchecked are listed as such
-        is_limited = TOO_MANY in {difference.exchange.status, difference.other.status}
+        is_limited = HTTPStatus.TOO_MANY_REQUESTS in {
+            difference.exchange.status,
+            difference.other.status,
+        }
         if key.fault != "unexplained" or not is_limited:
             groups.setdefault(key, []).append(difference)
     for breach, difference in _broken_without_aspect(rows, judgements, named):

@@ -5,6 +5,7 @@ Only anonymised exchanges are read for recordings, so that no personal value can
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from http import HTTPStatus
 from typing import Any, Final
 
 from understudy.exchange.messages import Exchange
@@ -25,7 +26,6 @@ from understudy.interface.operations import (
 )
 from understudy.interface.scopes import MANAGE_PROFILE, SCOPES
 
-FORBIDDEN: Final = 403
 _WRITES: Final = frozenset(ME) - {LIST_AVATARS, OWN_PROFILE, ASSOCIATED_EMAIL}
 
 
@@ -101,7 +101,7 @@ class SeenPeople:
             self._use(exchange, token)
 
     def _look_up(self, exchange: Exchange) -> None:
-        if exchange.status == FORBIDDEN and exchange.identity.kind == "none":
+        if exchange.status == HTTPStatus.FORBIDDEN and exchange.identity.kind == "none":
             self.private[exchange.value] = None
         if not exchange.response.is_success:
             return
@@ -127,7 +127,7 @@ class SeenPeople:
 
     def _use(self, exchange: Exchange, token: str) -> None:
         """Reads an exchange of an operation on the caller's own account."""
-        if exchange.status == FORBIDDEN and exchange.operation in _WRITES:
+        if exchange.status == HTTPStatus.FORBIDDEN and exchange.operation in _WRITES:
             if exchange.json_object.get("code") == "insufficient_scope":
                 self.tokens.setdefault(token, SeenToken()).may_not_change = True
             return

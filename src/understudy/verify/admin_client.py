@@ -3,6 +3,7 @@
 import ssl
 from collections.abc import Iterator, Mapping
 from datetime import timedelta
+from http import HTTPStatus
 from typing import Any
 
 import httpx
@@ -10,8 +11,6 @@ import orjson
 
 from understudy.errors import StartupError
 from understudy.verify.transport import DeploymentTransport
-
-_FIRST_ERROR = 400
 
 _TIMEOUT = timedelta(seconds=30)
 """Total timeout of the request that finds out whether a mock responds."""
@@ -66,7 +65,7 @@ class AdminClient:
                 response = transport.handle_request(request)
         except httpx.HTTPError as error:
             raise self._absent(error) from error
-        if response.status_code >= _FIRST_ERROR:
+        if response.status_code >= HTTPStatus.BAD_REQUEST:
             response.request = request
             raise StartupError(_reason(response, response.content, self._option))
         if b'"healthy"' not in response.content:
@@ -103,7 +102,7 @@ class AdminClient:
             response = self._client.request(method, f"{self.url}/__admin{path}", **options)
         except httpx.HTTPError as error:
             raise self._absent(error) from error
-        if response.status_code >= _FIRST_ERROR:
+        if response.status_code >= HTTPStatus.BAD_REQUEST:
             raise StartupError(_reason(response, response.content, self._option))
         return response
 
@@ -119,7 +118,7 @@ class AdminClient:
         path = f"{self.url}/__admin/requests/stream"
         try:
             with self._client.stream("GET", path, params=wanted, timeout=None) as response:
-                if response.status_code >= _FIRST_ERROR:
+                if response.status_code >= HTTPStatus.BAD_REQUEST:
                     raise StartupError(_reason(response, response.read(), self._option))
                 for line in response.iter_lines():
                     if line.startswith("data: "):

@@ -8,12 +8,12 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from html.parser import HTMLParser
+from http import HTTPStatus
 from typing import Any, Literal
 from urllib.parse import quote, urlencode, urljoin
 
 from understudy.exchange.messages import Exchange, split
 from understudy.interface.scopes import AUTH, READ_PROFILE, SCOPES
-from understudy.verify.gateway import TOO_MANY
 from understudy.verify.grant_history import FRESH
 from understudy.verify.history import MADE_UP, REDIRECTS
 from understudy.verify.permits import NotPermitted
@@ -188,7 +188,7 @@ def sign_in(client: ProbeClient, url: str, username: str, password: str) -> Sign
     if page.status in REDIRECTS or (page.response.is_success and not has_form_again):
         return "accepted"
     is_refused = page.response.is_success or page.response.is_refusal
-    return "refused" if is_refused and page.status != TOO_MANY else "unknown"
+    return "refused" if is_refused and page.status != HTTPStatus.TOO_MANY_REQUESTS else "unknown"
 
 
 def _sign_in_fields(person: TargetApplication, form: Form, decision: Decision) -> dict[str, str]:

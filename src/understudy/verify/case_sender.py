@@ -7,6 +7,7 @@ judged twice: by the expectation of its case, and by the rules of ``understudy v
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
+from http import HTTPStatus
 from typing import Final
 
 from understudy.cases import uploads
@@ -26,7 +27,7 @@ from understudy.exchange.messages import Exchange, Request
 from understudy.interface.operations import DELETE_AVATAR
 from understudy.openapi.operations import operations
 from understudy.verify.browsing import code, password_form, post, token_in
-from understudy.verify.checks import TOO_MANY, CheckResult, expect
+from understudy.verify.checks import CheckResult, expect
 from understudy.verify.findings import ANSWERS, DOCUMENT, GENERATED, Found
 from understudy.verify.history import LEFT_OPEN
 from understudy.verify.permits import BudgetSpent, NotPermitted, OutOfTime, Refusal, Unreachable
@@ -78,8 +79,6 @@ class CurrentSequence:
 
 SOURCE = "edge case"
 AUTHORIZE_PATH = "/oauth2/authorize"
-SERVER_ERROR = 500
-NOT_FOUND = 404
 
 PLAIN = ExpectedResponse(("2XX",), "")
 """The response expected to a plain request: any success, with no reason to judge it by."""
@@ -218,7 +217,7 @@ class CaseSender:
             exchange = self.run.gateway.send(self._request(case), source)
         except Unreachable:  # once more: the server may have closed an idle connection
             exchange = self.run.gateway.send(self._request(case), source)
-        is_slowed = exchange.status == TOO_MANY and case.kind == "valid"
+        is_slowed = exchange.status == HTTPStatus.TOO_MANY_REQUESTS and case.kind == "valid"
         if is_slowed and self.run.gateway.allowance.pause >= PAUSE:
             self.run.gateway.time.wait(PAUSE)
             exchange = self.run.gateway.send(self._request(case), SOURCE)
@@ -227,7 +226,7 @@ class CaseSender:
         return exchange
 
     def _judged(self, case: Case, exchange: Exchange) -> str:
-        if exchange.status == TOO_MANY and case.kind == "valid":
+        if exchange.status == HTTPStatus.TOO_MANY_REQUESTS and case.kind == "valid":
             return "not judged: the deployment slows this caller down (429)"
         mismatch = case.expected.mismatch(exchange.status, exchange.response.header("location"))
         self.mismatch = mismatch
@@ -237,7 +236,7 @@ class CaseSender:
         reasons = [mismatch, *findings] if mismatch else findings
         if reasons:
             return f"failed: {'; '.join(reasons)}"
-        doubt = self._doubt(case) if exchange.status == NOT_FOUND else ""
+        doubt = self._doubt(case) if exchange.status == HTTPStatus.NOT_FOUND else ""
         return f"not judged: {doubt}" if doubt else f"passed: {exchange.status}"
 
     def _doubt(self, case: Case) -> str:
@@ -254,7 +253,7 @@ class CaseSender:
     def _doubt_about_operation(self, case: Case, request: CaseRequest) -> str:
         plain = replace(case, request=request, kind="valid", expected=PLAIN)
         try:
-            is_unknown = request == case.request or self._sent(plain).status == NOT_FOUND
+            is_unknown = request == case.request or self._sent(plain).status == HTTPStatus.NOT_FOUND
         except Refusal as refusal:
             return f"the plain request of {case.operation}, which may get 404 too, is not sent: {refusal}"
         if is_unknown:
@@ -406,7 +405,9 @@ def _ask_without_credential(run: Run) -> None:
 
 def _record(run: Run, case: Case, exchange: Exchange, mismatch: str) -> None:
     """Records whether the response to a case is the expected one, as a result of the rule."""
-    if exchange.status >= SERVER_ERROR:  # a failure of the server is a finding by itself
+    if (
+        exchange.status >= HTTPStatus.INTERNAL_SERVER_ERROR
+    ):  # a failure of the server is a finding by itself
         return
     expected = f"{' or '.join(case.expected.statuses)} ({case.part}, {case.source})"
     actual = f"{mismatch}: {case.description}" if mismatch else ""

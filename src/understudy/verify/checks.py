@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, KeysView, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from http import HTTPStatus
 from textwrap import shorten
 from typing import Final, NamedTuple, TypeVar
 
@@ -19,8 +20,6 @@ from understudy.interface.scopes import MANAGE_PROFILE, READ_PROFILE
 from understudy.verify.history import History, avatars_in, profile_in
 from understudy.verify.value_texts import as_json, as_text
 
-TOO_MANY = 429
-REFUSAL = 400
 MESSAGE_SHOWN: Final = 60
 """Characters of an error message that a result shows."""
 SHOWN = 300
@@ -125,8 +124,6 @@ class Check:
 UNAVAILABLE: Final = frozenset({502, 503, 504})
 """Statuses of a gateway, or of a service that is down for the moment (RFC 9110, 15.6)."""
 
-NOT_MODIFIED: Final = 304
-LENGTH_REQUIRED: Final = 411
 CONDITIONAL: Final = "conditional-reads"
 """The only rule that judges 304 responses."""
 
@@ -214,7 +211,9 @@ def checks_for(exchange: Exchange) -> tuple[Check, ...]:
     """
     if exchange.status in UNAVAILABLE or wants_length(exchange):
         return ()
-    checks = _checks_of(exchange.operation, is_too_many=exchange.status == TOO_MANY)
+    checks = _checks_of(
+        exchange.operation, is_too_many=exchange.status == HTTPStatus.TOO_MANY_REQUESTS
+    )
     if is_not_modified(exchange):
         return tuple(each for each in checks if CONDITIONAL in each.rules)
     return checks
@@ -222,13 +221,15 @@ def checks_for(exchange: Exchange) -> tuple[Check, ...]:
 
 def is_not_modified(exchange: Exchange) -> bool:
     """Tells whether a conditional request got 304 (RFC 9110, 13)."""
-    return exchange.status == NOT_MODIFIED and bool(exchange.request.header("if-none-match"))
+    return exchange.status == HTTPStatus.NOT_MODIFIED and bool(
+        exchange.request.header("if-none-match")
+    )
 
 
 def wants_length(exchange: Exchange) -> bool:
     """Tells whether a chunked body was refused with 411, as a server may (RFC 9110, 15.5.12)."""
     is_chunked = bool(exchange.request.header("transfer-encoding"))
-    return is_chunked and exchange.status == LENGTH_REQUIRED
+    return is_chunked and exchange.status == HTTPStatus.LENGTH_REQUIRED
 
 
 @lru_cache(maxsize=256)  # called for every exchange, with few different arguments
@@ -378,7 +379,7 @@ def expect_status(exchange: Exchange, *wanted: int) -> CheckResult:
     """Returns a check result that holds if the status is one of these."""
     words = " or ".join(str(number) for number in wanted)
     result = expect(exchange.status in wanted, f"status {words}", f"status {exchange.status}")
-    is_form = exchange.response.is_refusal and min(wanted) >= REFUSAL
+    is_form = exchange.response.is_refusal and min(wanted) >= HTTPStatus.BAD_REQUEST
     return result._replace(is_form=is_form, is_of_status=True)
 
 

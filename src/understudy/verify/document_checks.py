@@ -8,6 +8,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property, lru_cache
+from http import HTTPStatus
 from typing import Any, Final, NamedTuple
 from urllib.parse import urlsplit
 
@@ -370,7 +371,6 @@ def _key_of(exchange: Exchange) -> object:
 # the published definition is the authority for all of them.
 
 STATED: Final = DeclaredInputs()
-OK: Final = 200
 FORM: Final = "multipart/form-data"
 
 
@@ -391,7 +391,7 @@ def declared_inputs(document: Document) -> DeclaredInputs:
 
 def _shown_members(document: Document, operation: Operation | None) -> dict[str, frozenset[str]]:
     """Returns the members that a profile must have, and those of the interface that it never has."""
-    response = operation.response(OK) if operation is not None else None
+    response = operation.response(HTTPStatus.OK) if operation is not None else None
     media = response.content.get(JSON) if response is not None else None
     if media is None or media.schema is None:
         return {}
@@ -503,11 +503,10 @@ class DeclaredRequests:
         return all(validator.is_valid(typed_text(text, types)) for text in texts)
 
     def _allows_body(self, exchange: Exchange, operation: Operation) -> bool:
-        body = operation.request_body
-        media = body.content.get(JSON) if body is not None else None
-        if media is None or media.schema is None or exchange.request.json is NO_JSON:
+        schema = _body_schema(operation, JSON)
+        if schema is None or exchange.request.json is NO_JSON:
             return True
-        return bool(self.schemas.validator(media.schema).is_valid(exchange.request.json))
+        return bool(self.schemas.validator(schema).is_valid(exchange.request.json))
 
 
 class Departures:

@@ -2,6 +2,7 @@
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from http import HTTPStatus
 from typing import Final
 
 from understudy.exchange.messages import Exchange
@@ -140,8 +141,6 @@ UNJUDGED: Final[Mapping[str, str]] = {
 SHOWN = 5
 """Exchanges that a report names for each rule."""
 
-SERVER_FAILURE = 500
-_NOT_IMPLEMENTED = 501
 NO_OCCASION = {GENERATED.id: "no cases were generated (--cases)"}
 
 LOADED = sections.SECTIONS
@@ -450,8 +449,8 @@ class Evaluator:
         operation = self.routes.operation(exchange.operation)
         if ANSWERS.id in self.rules:
             # a server that knows no such method may say so (RFC 9110, 15.6.2)
-            is_unknown = operation is None and exchange.status == _NOT_IMPLEMENTED
-            is_failure = exchange.status >= SERVER_FAILURE and not is_unknown
+            is_unknown = operation is None and exchange.status == HTTPStatus.NOT_IMPLEMENTED
+            is_failure = exchange.status >= HTTPStatus.INTERNAL_SERVER_ERROR and not is_unknown
             shown = message_of(exchange) if is_failure else ""
             actual = f"status {exchange.status}{shown and f', {shown}'}"
             result = expect(not is_failure, "no failure", actual)
@@ -465,7 +464,9 @@ class Evaluator:
             return new
         if is_not_modified(exchange) or wants_length(exchange):
             return new
-        is_failure = self.is_foreign and exchange.status >= SERVER_FAILURE  # a finding by itself
+        is_failure = (
+            self.is_foreign and exchange.status >= HTTPStatus.INTERNAL_SERVER_ERROR
+        )  # a finding by itself
         if is_failure or is_of_deleted(exchange, operation):
             return new
         errors = judge.judge(exchange, operation)

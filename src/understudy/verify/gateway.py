@@ -9,6 +9,7 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
+from http import HTTPStatus
 from typing import Final, NamedTuple, Protocol
 
 import httpx
@@ -66,7 +67,6 @@ def _seen(exchange: Exchange, exchanges: Sequence[Exchange]) -> int:
     )
 
 
-TOO_MANY = 429
 RESERVE = 6
 """Counted requests of a token that each hour keeps for undoing changes."""
 
@@ -162,7 +162,9 @@ class RequestBudget:
         ends = exchange.at + timedelta(hours=1)
         if reset.isdecimal() and len(reset) < 11:  # noqa: PLR2004 - digits of Unix seconds
             ends = min(ends, moment_of(int(reset), exchange.at))
-        if exchange.status == TOO_MANY or (remaining == "0" and reset.isdecimal()):
+        if exchange.status == HTTPStatus.TOO_MANY_REQUESTS or (
+            remaining == "0" and reset.isdecimal()
+        ):
             self._limited_until[bucket] = ends
 
     def forget_later_than(self, now: datetime) -> None:

@@ -10,6 +10,7 @@ import re
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
+from http import HTTPStatus
 from queue import Empty, SimpleQueue
 from typing import Any, Final, NamedTuple
 from urllib.parse import quote, urlsplit
@@ -66,7 +67,6 @@ def _add_values(parameter: dict[str, Any], values: Mapping[str, list[str]]) -> N
 
 Start = Callable[..., Any]
 
-SERVER_ERROR: Final = 500
 
 _POLL: Final = 0.1
 """Seconds between two checks whether the run is over, while Schemathesis sends no event."""
@@ -287,7 +287,7 @@ class _Generation:
             or self._gateway.is_outside_headers(exchange.request)
         ):
             return
-        if not self._run.has_interface and exchange.status >= SERVER_ERROR:
+        if not self._run.has_interface and exchange.status >= HTTPStatus.INTERNAL_SERVER_ERROR:
             return  # a server error is a finding by itself
         if actual is not None and not self._run.has_interface and self._is_doubtful(exchange, name):
             return

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Mapping
 from datetime import timedelta
+from http import HTTPStatus
 from typing import Final
 
 from understudy.exchange.messages import Exchange
@@ -13,7 +14,6 @@ from understudy.verify.history import REDIRECTS, History
 from understudy.verify.target import TargetApplication
 from understudy.verify.value_texts import as_json
 
-OK: Final = 200
 ONCE: Final = ("client_id", "redirect_uri", "response_type", "state", "code_challenge")
 """Parameters that a request may give once (RFC 6749, 3.1)."""
 
@@ -116,7 +116,7 @@ has_response_type = tells(
 )
 is_page = tells(
     "the response is a page",
-    lambda it, _: it.status == OK and it.response.media_type == "text/html",
+    lambda it, _: it.status == HTTPStatus.OK and it.response.media_type == "text/html",
 )
 is_redirect = tells(
     "the authorization server redirects",

@@ -10,11 +10,11 @@ import shutil
 from collections.abc import Collection, Mapping
 from datetime import timedelta
 from hashlib import sha256
+from http import HTTPStatus
 from pathlib import Path
 from typing import Final
 
 from understudy.exchange.messages import Exchange
-from understudy.verify.gateway import TOO_MANY
 from understudy.verify.permits import BudgetSpent, NotPermitted, OutOfTime, Refusal, Unreachable
 from understudy.verify.pictures import id_of, upload
 from understudy.verify.probe_client import ProbeClient
@@ -189,7 +189,7 @@ def persistent(
             exchange = client.send(method, path, writer, json=json)
         except Unreachable:
             continue
-        if exchange.status != TOO_MANY:
+        if exchange.status != HTTPStatus.TOO_MANY_REQUESTS:
             return exchange
         _wait(client, exchange)
     return client.send(method, path, writer, json=json)
@@ -289,7 +289,7 @@ def _uploaded_again(
             if new:
                 return new[0]
             continue
-        if exchange is None or exchange.status != TOO_MANY:
+        if exchange is None or exchange.status != HTTPStatus.TOO_MANY_REQUESTS:
             is_there = exchange is not None and exchange.response.is_success
             return id_of(exchange) if exchange is not None and is_there else None
         _wait(client, exchange)

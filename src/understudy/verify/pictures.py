@@ -5,6 +5,7 @@ The decoder shares no code with the mock's encoder. Sizes come from the picture,
 
 import re
 from functools import cache, lru_cache
+from http import HTTPStatus
 from io import BytesIO
 from typing import Final, NamedTuple
 
@@ -17,7 +18,6 @@ from understudy.verify.checks import tells
 from understudy.verify.history import MADE_UP, History
 from understudy.verify.probe_client import ProbeClient
 
-OK: Final = 200
 DEFAULT_SIZE: Final = 80  # interface, Limits: QR code default size, in pixels
 LARGEST: Final = 2048
 """Pixels: the largest size that the mock draws, and that rules speak of."""
@@ -114,7 +114,9 @@ def with_other(
     return None
 
 
-is_drawn = tells("a code was drawn", lambda it, _: it.status == OK and it.request.method == "GET")
+is_drawn = tells(
+    "a code was drawn", lambda it, _: it.status == HTTPStatus.OK and it.request.method == "GET"
+)
 
 
 def is_readable(exchange: Exchange, history: History) -> bool:

@@ -2,15 +2,15 @@
 
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
+from http import HTTPStatus
 from typing import Final, NamedTuple
 
 from understudy.exchange.messages import Exchange
 from understudy.interface.limit_headers import LIMIT_HEADERS, limit_headers_in, moment_of
 from understudy.interface.operations import AVATARS, COUNTED, QR_CODE
-from understudy.verify.checks import TOO_MANY, found, tells
+from understudy.verify.checks import found, tells
 from understudy.verify.history import History
 
-UNAUTHORIZED: Final = 401
 DIGITS: Final = 12
 """More digits than a count or a time in seconds has."""
 
@@ -38,7 +38,7 @@ def count_in(exchange: Exchange) -> Count | None:
 
     None for refused credentials too: the interface does not say for whom these are counted.
     """
-    if exchange.status == UNAUTHORIZED:
+    if exchange.status == HTTPStatus.UNAUTHORIZED:
         return None
     headers = limit_headers_in(exchange.response.header)
     name, texts = headers or ("", ("", "", ""))
@@ -72,7 +72,7 @@ def previous(exchange: Exchange, history: History) -> Previous | None:
             continue
         count = count_in(before)
         if count is None:
-            if before.status in {200, 404, TOO_MANY}:
+            if before.status in {200, 404, 429}:
                 return None
             continue  # refused before it was counted
         is_same = exchange.at < count.reset if now is None else is_same_hour(count, now)
@@ -140,7 +140,7 @@ is_by_token = tells(
     "the request is counted by its token",
     lambda it, _: not by_address(it) and it.identity.kind in {"oauth", "api_key"},
 )
-is_too_many = tells("the status is 429", lambda it, _: it.status == TOO_MANY)
+is_too_many = tells("the status is 429", lambda it, _: it.status == HTTPStatus.TOO_MANY_REQUESTS)
 
 was_counted_before = found(previous, "the same client was counted before in the same hour")
 
@@ -167,5 +167,5 @@ def nothing_was_left(exchange: Exchange, history: History) -> bool:
 
 is_within_limit = tells(
     "the request is not over the limit, and its token, if any, is valid",
-    lambda it, _: it.status != TOO_MANY and it.identity.kind != "invalid",
+    lambda it, _: it.status != HTTPStatus.TOO_MANY_REQUESTS and it.identity.kind != "invalid",
 )

@@ -10,6 +10,7 @@ from contextlib import closing
 from dataclasses import replace
 from datetime import datetime
 from functools import partial
+from http import HTTPStatus
 from pathlib import Path
 from typing import Final
 from urllib.parse import urlencode, urlsplit
@@ -36,7 +37,6 @@ from understudy.verify.target import CREDENTIALS, Known, Target, TargetApplicati
 # A mistake in the target file is reported before anything else is sent; otherwise it would look
 # like a dozen findings about the deployment.
 
-UNAUTHORIZED, NOT_FOUND = 401, 404
 
 TOKENS: Final = {
     need: key for need, key in CREDENTIALS.items() if need not in {"expired", "api_key"}
@@ -131,21 +131,21 @@ def _named(target: Target, key: str) -> str:
 
 def _refused_tokens(client: ProbeClient, needs: Collection[str]) -> Iterator[str]:
     for need, key in TOKENS.items():
-        if need in needs and client.get("/me/profile", need).status == UNAUTHORIZED:
+        if need in needs and client.get("/me/profile", need).status == HTTPStatus.UNAUTHORIZED:
             yield f"{_named(client.target, key)} was refused with 401"
 
 
 def _refused_key(client: ProbeClient, needs: Collection[str]) -> Iterator[str]:
     if "api_key" in needs and client.known.slug:
         exchange = client.get(f"/profiles/{client.known.slug}", "api_key")
-        if exchange.status == UNAUTHORIZED:
+        if exchange.status == HTTPStatus.UNAUTHORIZED:
             yield f"{_named(client.target, 'api_key')} was refused with 401"
 
 
 def _missing_profiles(client: ProbeClient, needs: Collection[str]) -> Iterator[str]:
     writer = "owner" if client.has("owner") and "owner" in needs else "anonymous"
     for key, slug in _named_slugs(client.known, needs):
-        if client.get(f"/profiles/{slug}", writer).status == NOT_FOUND:
+        if client.get(f"/profiles/{slug}", writer).status == HTTPStatus.NOT_FOUND:
             yield f'[known] {key} = "{slug}": there is no such public profile (404)'
 
 

@@ -8,13 +8,14 @@ request that distinguishes the options, or tries a number, if no probe sends one
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cache, partial
+from http import HTTPStatus
 from typing import Any, Final, NamedTuple, TypeVar
 
 from understudy.exchange.messages import Exchange
 from understudy.interface.facts import Fact
 from understudy.interface.rules import NumberRange
 from understudy.verify.catalogue import catalogue
-from understudy.verify.checks import TOO_MANY, Condition, demands, expect_status, proven
+from understudy.verify.checks import Condition, demands, expect_status, proven
 from understudy.verify.history import History
 
 UPLOADING: Final = ("owner", "writes", "uploads")
@@ -53,7 +54,7 @@ class SwitchReading:
         """Returns the option that an exchange shows; None if it shows none."""
         if exchange.operation not in self.operations:
             return None
-        if exchange.status == TOO_MANY and not self.is_of_limits:
+        if exchange.status == HTTPStatus.TOO_MANY_REQUESTS and not self.is_of_limits:
             return None
         conditions = self.when if exchange.response.is_success else (*self.when, *self.able)
         if not all(condition(exchange, history) for condition in conditions):
@@ -218,7 +219,7 @@ class NumberReading:
 
     def trial(self, exchange: Exchange, history: History) -> Trial | None:
         """Returns the number that an exchange tried; None if it tried none of the range."""
-        if exchange.operation != self.operation or exchange.status == TOO_MANY:
+        if exchange.operation != self.operation or exchange.status == HTTPStatus.TOO_MANY_REQUESTS:
             return None
         if not (exchange.response.is_success or exchange.response.is_refusal):
             return None

@@ -8,6 +8,7 @@ cannot be restored by any client; the outcome names them.
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import timedelta
+from http import HTTPStatus
 from pathlib import Path
 from typing import Final
 
@@ -24,7 +25,7 @@ from understudy.interface.operations import (
     Place,
 )
 from understudy.verify import undo_journal
-from understudy.verify.gateway import STATE, TOO_MANY, UNDO, Gateway
+from understudy.verify.gateway import STATE, UNDO, Gateway
 from understudy.verify.item_undo import ItemUndo
 from understudy.verify.keepsakes import ATTEMPTS, Keepsakes, persistent, restore_avatars
 from understudy.verify.permits import SAFE, NotPermitted, Refusal
@@ -417,7 +418,7 @@ class Undo:
             self._doubtful.add(account)
         is_same = all(exchange.json_object.get(n) == text for n, text in changed.profile.items())
         is_shown = account in self._doubtful and exchange.operation == OWN_PROFILE and is_same
-        if is_shown or (is_first and exchange.status == TOO_MANY):
+        if is_shown or (is_first and exchange.status == HTTPStatus.TOO_MANY_REQUESTS):
             self._sent.get(account, set()).discard(UPDATE_PROFILE)
             self._doubtful.discard(account)
             if not self._sent.get(account):

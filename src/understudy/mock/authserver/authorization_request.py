@@ -11,6 +11,7 @@ RefusedRedirect   back to the registered address, with ``error`` and ``error_des
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from http import HTTPStatus
 from typing import ClassVar, Literal
 from urllib.parse import parse_qsl, quote, urlencode
 
@@ -31,7 +32,6 @@ UNSUPPORTED_RESPONSE_TYPE = "unsupported_response_type"
 _UNDESCRIBABLE = re.compile(r"[^\x20-\x21\x23-\x5b\x5d-\x7e]")
 """Characters that an ``error_description`` may not contain (RFC 6749, 4.1.2.1 and 5.2)."""
 
-_SERVER_ERRORS = 500
 
 NO_STORE: Headers = (("cache-control", "no-store"), ("pragma", "no-cache"))  # RFC 6749, 5.1
 
@@ -117,7 +117,11 @@ def error_response(problem: Problem) -> HandlerResponse:
     if isinstance(problem, OAuthError):
         error, status = problem.code or INVALID_REQUEST, problem.status
     elif problem.status in {401, 403, 404, 405, 429, 500, 507}:
-        other = "server_error" if problem.status >= _SERVER_ERRORS else INVALID_REQUEST
+        other = (
+            "server_error"
+            if problem.status >= HTTPStatus.INTERNAL_SERVER_ERROR
+            else INVALID_REQUEST
+        )
         error, status = problem.code or other, problem.status
     else:
         error, status = INVALID_REQUEST, 400

@@ -6,6 +6,7 @@ where the sign-in stopped.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from http import HTTPStatus
 from typing import Any, Final, Literal, NamedTuple
 from urllib.parse import parse_qsl, urlsplit
 
@@ -139,8 +140,6 @@ PAGES: Final = {"/sign-in": "sign-in", "/consent": "consent"}
 MOST: Final = 50
 """Number of the latest sign-ins that are traced."""
 
-_FIRST_ERROR = 400
-
 
 def list_sign_ins(call: Call) -> HandlerResponse:
     """Lists the traced sign-ins, the latest first (``GET /sign-ins``)."""
@@ -213,7 +212,7 @@ class _Trace:
         target = self._parameters.get("redirect_uri", "")
         if _is_to(self._first, target):
             return self._first
-        if self._first.status >= _FIRST_ERROR:
+        if self._first.status >= HTTPStatus.BAD_REQUEST:
             self._stopped = "The request was refused with a page, as the client cannot be trusted."
             return None
         for context in self._of_browser():
@@ -224,7 +223,8 @@ class _Trace:
                     self._add(context, "authorize again", ())
                 return context
         is_signed_in = any(
-            step["kind"] == "sign-in" and step["status"] < _FIRST_ERROR for step in self._steps
+            step["kind"] == "sign-in" and step["status"] < HTTPStatus.BAD_REQUEST
+            for step in self._steps
         )
         self._stopped = (
             "The person has not decided on the consent page."

@@ -234,9 +234,6 @@ REASON: Final = "x-mock-refusal"
 """Header with the error message, if the declared body has no place for it."""
 
 _LONGEST_REASON = 500
-_BAD_REQUEST = 400
-_UNSUPPORTED_MEDIA_TYPE = 415
-_UNPROCESSABLE = 422
 
 
 NONE_USUAL: Final[Mapping[str, DeclaredResponse]] = MappingProxyType({})
@@ -334,11 +331,10 @@ class DeclaredErrors:
         That is 422 for an undeclared 400, and 400 or 422 for an undeclared 415.
         """
         declared = self._operation.responses
-        if status == _BAD_REQUEST and "400" not in declared and str(_UNPROCESSABLE) in declared:
-            return _UNPROCESSABLE
-        if status == _UNSUPPORTED_MEDIA_TYPE and self._operation.response(status) is None:
-            others = (_BAD_REQUEST, _UNPROCESSABLE)
-            return next((other for other in others if str(other) in declared), status)
+        if status == HTTPStatus.BAD_REQUEST and "400" not in declared and "422" in declared:
+            return HTTPStatus.UNPROCESSABLE_ENTITY
+        if status == HTTPStatus.UNSUPPORTED_MEDIA_TYPE and self._operation.response(status) is None:
+            return next((int(other) for other in ("400", "422") if other in declared), status)
         return status
 
     def _is_own_shape(self, schema: Node, body: Any) -> bool:

@@ -13,6 +13,7 @@ import zipfile
 from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache, partial
 from html import escape
+from http import HTTPStatus
 from typing import Any, Final, NamedTuple
 from urllib.parse import urlencode
 from weakref import WeakKeyDictionary
@@ -110,10 +111,6 @@ def _tar() -> bytes:
     return buffer.getvalue()
 
 
-def _gzip() -> bytes:
-    return gzip.compress(_CONTENT, mtime=0)
-
-
 def _wave() -> bytes:
     buffer = io.BytesIO()
     with wave.open(buffer, "wb") as sound:
@@ -125,10 +122,10 @@ def _wave() -> bytes:
 
 
 _MAKERS: Final[Mapping[str, Callable[[], bytes]]] = {
-    "application/gzip": _gzip,
+    "application/gzip": partial(gzip.compress, _CONTENT, mtime=0),
     "application/java-archive": _zip,
     "application/octet-stream": lambda: _CONTENT,
-    "application/x-gzip": _gzip,
+    "application/x-gzip": partial(gzip.compress, _CONTENT, mtime=0),
     "application/x-tar": _tar,
     "application/x-zip-compressed": _zip,
     "application/zip": _zip,
@@ -222,17 +219,14 @@ def _events(value: Any) -> bytes:
 
 
 def _event(value: Any) -> bytes:
-    fields = value if _is_event(value) else {"data": value}
+    # the fields of an event, as OpenAPI 3.2 describes one
+    is_event = isinstance(value, Mapping) and "data" in value and value.keys() <= _EVENT_FIELDS
+    fields = value if is_event else {"data": value}
     lines = []
     for name, member in fields.items():
         text = member if isinstance(member, str) else json_bytes(member).decode()
         lines += [f"{name}: {line}\n" for line in text.splitlines() or [""]]
     return ("".join(lines) + "\n").encode()
-
-
-def _is_event(value: Any) -> bool:
-    """Tells whether an object has the fields of an event, as OpenAPI 3.2 describes one."""
-    return isinstance(value, Mapping) and "data" in value and value.keys() <= _EVENT_FIELDS
 
 
 _EVENT_FIELDS = frozenset({"data", "event", "id", "retry", "comment"})
@@ -265,7 +259,6 @@ _STATUS_OF_RANGE: Final = {"2XX": 200, "3XX": 302, "4XX": 400, "5XX": 500, "defa
 _REDIRECTS = range(300, 400)
 _MOST_SAMPLES = 100
 """Cached samples per document; bounded, since each may be as large as a response."""
-_FIRST_FINAL = 200
 
 
 class SampleBounds(NamedTuple):
@@ -364,8 +357,8 @@ def _first_response(operation: Operation) -> tuple[int, DeclaredResponse | None]
     ]
     key = next((status for status in order if status in declared), None)
     if key is None:
-        return _FIRST_FINAL, None
-    return int(key) if key.isdecimal() else _STATUS_OF_RANGE.get(key, _FIRST_FINAL), declared[key]
+        return HTTPStatus.OK, None
+    return int(key) if key.isdecimal() else _STATUS_OF_RANGE.get(key, HTTPStatus.OK), declared[key]
 
 
 class _Sampling:
@@ -405,7 +398,7 @@ class _Sampling:
         if example is not None:
             value = example.value
         elif media.schema is None and media.item_schema is None:
-            value = {} if is_json(media_type) else _text_of_nothing(media_type)
+            value = "understudy" if is_text(media_type) and not is_json(media_type) else {}
         else:
             value = self._made_up(media, arguments, is_dynamic=is_made_up)
         return self._sent(value, media_type, media, status)._replace(headers=headers)
@@ -493,11 +486,6 @@ def _sampled(schemas: Schemas, schema: Node, seed: int, efforts: Sequence[Effort
     if sample.refusal is not None:
         raise sample.refusal
     return sample.value
-
-
-def _text_of_nothing(media_type: str) -> Any:
-    """Returns a value for a media type that is declared without a schema."""
-    return "understudy" if is_text(media_type) else {}
 
 
 # Responses of operations without a handler, cached between requests. A generated response depends only

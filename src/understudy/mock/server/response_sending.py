@@ -10,6 +10,7 @@ import logging
 import re
 from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from contextlib import suppress
+from http import HTTPStatus
 from typing import Any, Final, Protocol
 
 from starlette.exceptions import HTTPException
@@ -34,9 +35,6 @@ from understudy.mock.server.request_context import HeaderFields, RequestContext,
 from understudy.mock.server.security import sent_headers
 from understudy.openapi.media_types import JSON_SEQUENCES, without_options
 from understudy.openapi.paths import Paths
-
-NO_CONTENT = 204
-"""Status without a body and without Content-Length (RFC 9110, 8.6)."""
 
 UNTRUSTED: Final[HeaderFields] = (
     (b"content-security-policy", b"sandbox"),
@@ -66,7 +64,7 @@ def encode(
     """
     body, status, media_type, own = response
     fields: list[tuple[bytes, bytes]] = [] if is_own_page else [*UNTRUSTED]
-    if status == NO_CONTENT:
+    if status == HTTPStatus.NO_CONTENT:
         content = b""
     else:
         if isinstance(body, SharedBody):

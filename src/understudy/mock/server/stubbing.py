@@ -5,6 +5,7 @@ once, when it is made, and its responses are sent without further validation.
 """
 
 from collections.abc import Callable, Coroutine, Iterator, Mapping
+from http import HTTPStatus
 from typing import Any, Final
 
 from msgspec import UNSET
@@ -28,9 +29,6 @@ from understudy.mock.server.worlds import World
 from understudy.openapi.media_types import declared_for, is_json, negotiated, without_options
 from understudy.openapi.operations import DeclaredResponse
 from understudy.openapi.pointers import escape
-
-FIRST_ERROR: Final = 400
-"""Lowest error status (RFC 9110, 15.5)."""
 
 STUB: Final = "x-mock-stub"
 """Header with the name of the stub that responded."""
@@ -125,7 +123,7 @@ def answer(context: RequestContext, endpoint: Endpoint, fault: Fault, own: _Own)
     if endpoint.validator.has_choice or wanted.headers:
         _ask_for_json(context, wanted)
     made: _Made = None
-    if wanted.status is None or wanted.status < FIRST_ERROR:
+    if wanted.status is None or wanted.status < HTTPStatus.BAD_REQUEST:
         try:
             made = own(context, endpoint)
         except Problem as problem:
@@ -418,7 +416,7 @@ def demanded_response(
         example=wished.example,
         is_made_up=wished.dynamic,
     )
-    is_error = status is not None and status >= FIRST_ERROR
+    is_error = status is not None and status >= HTTPStatus.BAD_REQUEST
     has_example = wished.example is not None or _has_example(endpoint, status)
     has_example = has_example or not (declared and is_json(declared.media_type))
     if declared is None or (is_error and not has_example):
@@ -438,7 +436,7 @@ def _has_example(endpoint: Endpoint, status: int | None) -> bool:
 
 def demanded_error(context: RequestContext, endpoint: Endpoint, status: int) -> HandlerResponse:
     """Returns an error with a status in its declared shape, with quota headers for 429."""
-    if status < FIRST_ERROR:
+    if status < HTTPStatus.BAD_REQUEST:
         return HandlerResponse(None, status)
     problem = Problem(f"Answered {status} on demand.", code="on_demand")
     headers = _quota_headers(context, endpoint, status)

@@ -5,6 +5,7 @@ A request whose client or redirect URI cannot be trusted must never be answered 
 """
 
 import re
+from http import HTTPStatus
 from typing import Final
 from urllib.parse import parse_qs, parse_qsl, urlsplit
 
@@ -25,7 +26,6 @@ from understudy.verify.checks import (
 )
 from understudy.verify.grant_history import (
     KNOWN,
-    OK,
     ONCE,
     SCOPE_NAME,
     answers_request,
@@ -52,8 +52,6 @@ from understudy.verify.history import History
 from understudy.verify.probe_client import ProbeClient
 from understudy.verify.probing import Parts, probe
 from understudy.verify.value_texts import as_json
-
-REFUSED = 400
 
 
 def client_is_unknown(exchange: Exchange, history: History) -> bool:
@@ -97,7 +95,7 @@ def _expect_no_redirect(exchange: Exchange, expected: str) -> CheckResult:
 
 def _is_accepted(exchange: Exchange, history: History) -> bool:
     app = proven(application_of(exchange, history))
-    return exchange.status == OK or is_back(exchange, app)
+    return exchange.status == HTTPStatus.OK or is_back(exchange, app)
 
 
 @check(
@@ -126,7 +124,9 @@ def untrusted_address_gets_no_redirect(exchange: Exchange, _history: History) ->
 @check("authorize-error-page", on=[AUTHORIZE], when=[cannot_be_trusted], is_choice=True)
 def refusal_is_a_page(exchange: Exchange, _history: History) -> CheckResult:
     """An error that cannot be redirected is shown to the person on a page."""
-    is_right = exchange.status == REFUSED and exchange.response.media_type == "text/html"
+    is_right = (
+        exchange.status == HTTPStatus.BAD_REQUEST and exchange.response.media_type == "text/html"
+    )
     return expect(is_right, "a page with status 400", shown_response(exchange))
 
 
@@ -320,7 +320,7 @@ def repeated_parameter_is_refused(exchange: Exchange, history: History) -> Check
 def unknown_parameter_is_ignored(exchange: Exchange, _history: History) -> CheckResult:
     """An unknown parameter changes nothing."""
     is_error = "error" in exchange.redirect_parameters and not is_granted(exchange)
-    is_accepted = exchange.status == OK or not (is_error or exchange.response.is_refusal)
+    is_accepted = exchange.status == HTTPStatus.OK or not (is_error or exchange.response.is_refusal)
     return expect(is_accepted, "unknown parameters change nothing", shown_response(exchange))
 
 
@@ -331,7 +331,7 @@ def unknown_parameter_is_ignored(exchange: Exchange, _history: History) -> Check
 )
 def empty_response_type_counts_as_missing(exchange: Exchange, _history: History) -> CheckResult:
     """An empty response type is treated as missing, and refused (RFC 6749, 3.1)."""
-    is_accepted = is_granted(exchange) or exchange.status == OK
+    is_accepted = is_granted(exchange) or exchange.status == HTTPStatus.OK
     return expect(not is_accepted, "a refusal, as if left out", shown_response(exchange))
 
 
@@ -361,7 +361,7 @@ def response_type_is_followed(exchange: Exchange, _history: History) -> CheckRes
 @check("response-type", on=[AUTHORIZE], when=[client_and_redirect_match, has_other_response_type])
 def other_response_type_is_refused(exchange: Exchange, _history: History) -> CheckResult:
     """A response type other than ``code`` and ``token`` is refused."""
-    is_accepted = is_granted(exchange) or exchange.status == OK
+    is_accepted = is_granted(exchange) or exchange.status == HTTPStatus.OK
     return expect(not is_accepted, "a refusal", shown_response(exchange))
 
 

@@ -1,6 +1,7 @@
 """Authentication by bearer tokens, API keys and scopes (interface, Bearer tokens; RFC 6750)."""
 
 from collections.abc import Callable, Mapping
+from http import HTTPStatus
 from itertools import islice
 from typing import Final
 
@@ -106,7 +107,6 @@ def _opened_by(operation: str, history: History) -> tuple[frozenset[str], ...]:
     return _OPENED_BY.get("read" if fact is None else fact.reading, (READING,))
 
 
-OK, UNAUTHORIZED, FORBIDDEN = 200, 401, 403
 ACCOUNTS: Final = frozenset({"own", "other", "private"})
 """Accounts that have a profile, so that only the token decides."""
 
@@ -157,7 +157,7 @@ has_no_oauth_token = tells(
 @check("bearer-header", on=[OWN_PROFILE], when=[has_profile, may_read])
 def bearer_token_is_accepted(exchange: Exchange, _history: History) -> CheckResult:
     """A token that may read is valid in the Authorization header."""
-    is_accepted = exchange.status not in {UNAUTHORIZED, FORBIDDEN}
+    is_accepted = exchange.status not in {HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN}
     return expect(is_accepted, "success, since the token is valid", exchange.status)
 
 
@@ -165,7 +165,7 @@ def bearer_token_is_accepted(exchange: Exchange, _history: History) -> CheckResu
 def invalid_token_is_refused(exchange: Exchange, _history: History) -> CheckResult:
     """An invalid token is refused even where no token is required (RFC 6750, 3)."""
     challenge = exchange.response.header("www-authenticate")
-    is_right = exchange.status == UNAUTHORIZED and challenge
+    is_right = exchange.status == HTTPStatus.UNAUTHORIZED and challenge
     return expect(
         is_right, "401 with WWW-Authenticate", f"status {exchange.status}, {as_json(challenge)}"
     )
@@ -180,7 +180,7 @@ def invalid_token_is_refused(exchange: Exchange, _history: History) -> CheckResu
 def missing_scope_is_reported(exchange: Exchange, _history: History) -> CheckResult:
     """A token without the operation's scopes gets 403 ``insufficient_scope`` (RFC 6750, 3.1)."""
     code = exchange.json_object.get("code")
-    is_right = exchange.status == FORBIDDEN and code == "insufficient_scope"
+    is_right = exchange.status == HTTPStatus.FORBIDDEN and code == "insufficient_scope"
     actual = f"status {exchange.status}, code {as_json(code)}"
     result = expect(is_right, "403 insufficient_scope", actual)
     return result._replace(is_form=exchange.response.is_refusal)
@@ -196,7 +196,7 @@ def scopes_suffice(exchange: Exchange, _history: History) -> CheckResult:
     """A token with the operation's scopes does not get ``insufficient_scope``."""
     is_lacking = exchange.json_object.get("code") == "insufficient_scope"
     if exchange.operation == OWN_PROFILE:  # has no parameters, so nothing else can make it fail
-        return expect(exchange.status == OK, "status 200", f"status {exchange.status}")
+        return expect(exchange.status == HTTPStatus.OK, "status 200", f"status {exchange.status}")
     return expect(not is_lacking, "scopes that suffice", exchange.status)
 
 
@@ -208,7 +208,7 @@ def refusal_of_token(exchange: Exchange, history: History) -> Exchange | None:
     credentials = exchange.request.header("authorization") if exchange.request.token else ""
     for before in history.near(*ME) if credentials else ():
         if before.request.header("authorization") == credentials:
-            is_refused = before.status == UNAUTHORIZED and before.at <= exchange.at
+            is_refused = before.status == HTTPStatus.UNAUTHORIZED and before.at <= exchange.at
             return before if is_refused else None
     return None
 
@@ -424,7 +424,7 @@ reading(
 two_errors(
     "invalid-token-unknown-profile",
     LOOKUP,
-    UNAUTHORIZED,
+    HTTPStatus.UNAUTHORIZED,
     when=[token_is_invalid, is_unknown_identifier],
     alone={
         "token": [token_is_invalid, is_public_profile],

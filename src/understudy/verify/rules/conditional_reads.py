@@ -1,5 +1,6 @@
 """Conditional requests: permitted 304 responses, and entity tags (RFC 9110, 8.8 and 13.1)."""
 
+from http import HTTPStatus
 from typing import Final
 
 from understudy.exchange.messages import Exchange
@@ -8,7 +9,6 @@ from understudy.verify.account_history import changes_in, update
 from understudy.verify.causes import latest_attempts, same_request_before
 from understudy.verify.checks import (
     CONDITIONAL,
-    NOT_MODIFIED,
     CheckResult,
     check,
     expect,
@@ -56,7 +56,7 @@ def not_modified_is_for_current_content(exchange: Exchange, history: History) ->
         if edit.response.is_success
         for name, value in changes_in(edit).items()
     )
-    is_right = exchange.status != NOT_MODIFIED or (is_held and not is_old)
+    is_right = exchange.status != HTTPStatus.NOT_MODIFIED or (is_held and not is_old)
     steps = (before, *latest_attempts(before, history))
     return expect(is_right, "the content, which the client does not have", "status 304", *steps)
 
@@ -72,7 +72,7 @@ def not_modified_is_for_current_content(exchange: Exchange, history: History) ->
 )
 def made_up_tag_gets_content(exchange: Exchange, _history: History) -> CheckResult:
     """A request with a made-up tag gets the content, not 304; of operations and of pictures."""
-    is_right = exchange.status != NOT_MODIFIED
+    is_right = exchange.status != HTTPStatus.NOT_MODIFIED
     return expect(is_right, "the content, as its tag is made up", "status 304")
 
 

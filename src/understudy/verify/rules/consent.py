@@ -3,6 +3,7 @@
 import re
 from dataclasses import replace
 from html import unescape
+from http import HTTPStatus
 
 from understudy.exchange.messages import Exchange
 from understudy.interface.operations import AUTHORIZE, TOKEN_INFO
@@ -33,7 +34,6 @@ from understudy.verify.checks import (
     unless,
 )
 from understudy.verify.grant_history import (
-    OK,
     application_of,
     client_and_redirect_match,
     is_granted,
@@ -61,7 +61,7 @@ def _decision_in(exchange: Exchange, history: History) -> str:
 is_undecided = unless(_decision_in, "the request does not itself say what the person decides")
 is_consent_page = tells(
     "the response is a page with a button to approve",
-    lambda it, _: it.status == OK and pressed(forms_in(it), "approve")[0] is not None,
+    lambda it, _: it.status == HTTPStatus.OK and pressed(forms_in(it), "approve")[0] is not None,
 )
 
 

@@ -10,6 +10,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache
+from http import HTTPStatus
 from typing import Any, Final
 from urllib.parse import unquote_plus, urlsplit
 
@@ -33,7 +34,6 @@ from understudy.interface.scopes import SCOPES
 from understudy.verify.account_history import changes_in, update
 from understudy.verify.browsing import password_form, post, token_in
 from understudy.verify.checks import (
-    TOO_MANY,
     CheckResult,
     Condition,
     Judge,
@@ -141,7 +141,9 @@ def _is_repeated(exchange: Exchange, before: Exchange, history: History) -> bool
     if before.identity != exchange.identity or before.request == request:
         return False
     is_refused = request.method == "HEAD" and before.response.is_refusal
-    if not (before.response.is_success or (is_refused and before.status != TOO_MANY)):
+    if not (
+        before.response.is_success or (is_refused and before.status != HTTPStatus.TOO_MANY_REQUESTS)
+    ):
         return False
     is_json = before.response.media_type == _JSON or request.header("accept") != _JSON
     is_plain = is_json and not unknown_parameters(before)

@@ -5,6 +5,7 @@ and the conditions under which this error is the only possible one.
 """
 
 from collections.abc import Sequence
+from http import HTTPStatus
 from typing import Final
 
 from understudy.exchange.messages import NO_JSON, Exchange
@@ -78,7 +79,6 @@ from understudy.verify.shapes import schema_error
 from understudy.verify.switches import error_form, reading
 from understudy.verify.value_texts import as_json
 
-FORBIDDEN: Final = 403
 _PLAIN: Final = (OWN_PROFILE, LIST_AVATARS)
 """Operations of the account that need no input, so that only the credentials can be wrong."""
 
@@ -148,7 +148,7 @@ _check_error(
     "error-private-profile",
     "403 private_profile",
     on=[LOOKUP],
-    when=[is_private_profile, is_anonymous, status_is(FORBIDDEN)],
+    when=[is_private_profile, is_anonymous, status_is(HTTPStatus.FORBIDDEN)],
 )
 _check_error(
     "error-unknown-avatar",
@@ -222,8 +222,6 @@ def code_with_a_word_as_size(client: ProbeClient) -> None:
 
 # Bodies of responses: JSON, and errors in the interface's shape (interface, Errors).
 
-ERRORS = 400
-"""The lowest status code of an error."""
 
 PREVIEW = 80
 """Bytes of a body that a finding shows."""
@@ -232,7 +230,7 @@ PREVIEW = 80
 has_body = tells(
     "the response has a body", lambda it, _: bool(it.response.body) and it.request.method != "HEAD"
 )
-is_error = tells("the status is an error", lambda it, _: it.status >= ERRORS)
+is_error = tells("the status is an error", lambda it, _: it.status >= HTTPStatus.BAD_REQUEST)
 is_json_object = tells("the body is a JSON object with members", lambda it, _: bool(it.json_object))
 
 
@@ -275,11 +273,8 @@ def error_is_json_with_a_message(exchange: Exchange, _history: History) -> Check
 
 # What HTTP demands of refusals (RFC 9110, 11.1, 15.5.2 and 15.5.6).
 
-UNAUTHORIZED: Final = 401
-METHOD_NOT_ALLOWED: Final = 405
 
-
-@check("unauthorized-challenge", on=RESOURCE, when=[status_is(UNAUTHORIZED)])
+@check("unauthorized-challenge", on=RESOURCE, when=[status_is(HTTPStatus.UNAUTHORIZED)])
 def refusal_has_challenge(exchange: Exchange, _history: History) -> CheckResult:
     """A 401 names an accepted authentication scheme in WWW-Authenticate (RFC 9110, 15.5.2)."""
     challenge = exchange.response.header("www-authenticate")
@@ -288,7 +283,7 @@ def refusal_has_challenge(exchange: Exchange, _history: History) -> CheckResult:
     return expect(is_right, "401 with WWW-Authenticate", f"WWW-Authenticate: {as_json(challenge)}")
 
 
-@check("method-not-allowed-allow", when=[status_is(METHOD_NOT_ALLOWED)])
+@check("method-not-allowed-allow", when=[status_is(HTTPStatus.METHOD_NOT_ALLOWED)])
 def refusal_names_methods(exchange: Exchange, _history: History) -> CheckResult:
     """A 405 lists the methods of the path in Allow, without the refused one (RFC 9110, 15.5.6)."""
     allowed = exchange.response.header("allow")

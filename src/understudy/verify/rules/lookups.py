@@ -1,6 +1,7 @@
 """Profile lookups: identifiers, statuses, and the URLs in responses (interface)."""
 
 import re
+from http import HTTPStatus
 from typing import Any, Final
 
 from understudy.exchange.messages import NO_JSON, Exchange
@@ -43,8 +44,6 @@ from understudy.verify.switches import by_success, experiment, reading, status_o
 from understudy.verify.target import email_hash, md5_of
 from understudy.verify.value_texts import as_pairs, differing_pairs
 
-OK = 200
-PARTIAL: Final = 206
 STATED: Final = frozenset({200, 404, 429, 500})  # interface, Endpoints
 ALSO: Final = frozenset({400, 401, 403})
 OF_HTTP: Final = frozenset({406, 414, 431})
@@ -143,7 +142,7 @@ _BY_KNOWN_NAME = (is_public_profile, credentials_are_certain, sends_no_invalid_c
 @check("email-hash-normalised", on=[LOOKUP], when=[is_hash_of_unusual_spelling])
 def unusual_spelling_is_found(exchange: Exchange, _history: History) -> CheckResult:
     """An address with capitals or spaces is found by the hash of its normalised form."""
-    return expect(exchange.status == OK, "the address is found", exchange.status)
+    return expect(exchange.status == HTTPStatus.OK, "the address is found", exchange.status)
 
 
 @check(
@@ -159,7 +158,7 @@ def unusual_spelling_is_associated(exchange: Exchange, _history: History) -> Che
 @check("profile-by-hash-or-slug", on=[LOOKUP], when=_BY_KNOWN_NAME)
 def known_profile_is_found(exchange: Exchange, _history: History) -> CheckResult:
     """Each hash and the slug of a public profile find it."""
-    return expect(exchange.status == OK, "200", f"status {exchange.status}")
+    return expect(exchange.status == HTTPStatus.OK, "200", f"status {exchange.status}")
 
 
 @check("profile-by-hash-or-slug", on=[LOOKUP], when=[*_BY_KNOWN_NAME, was_found_by_other_name])
@@ -346,7 +345,9 @@ def _is_declared(exchange: Exchange) -> bool:
     """Returns whether the status is not 206, or a range was requested and is stated."""
     last = len(exchange.response.body) - 1
     part = re.fullmatch(rf"bytes 0-{last}/(\d+|\*)", exchange.response.header("content-range"))
-    return exchange.status != PARTIAL or bool(part and exchange.request.header("range"))
+    return exchange.status != HTTPStatus.PARTIAL_CONTENT or bool(
+        part and exchange.request.header("range")
+    )
 
 
 @probe("avatar-urls-resolve", needs=("slug",))

@@ -1,5 +1,7 @@
 """The own profile and its e-mail addresses (interface, Authenticated own-profile operations)."""
 
+from http import HTTPStatus
+
 from understudy.exchange.messages import Exchange
 from understudy.interface.operations import ASSOCIATED_EMAIL, OWN_PROFILE
 from understudy.verify.account_history import own_hashes
@@ -22,8 +24,6 @@ from understudy.verify.probing import Parts, probe
 from understudy.verify.shapes import schema_error
 from understudy.verify.switches import error_form, reading
 from understudy.verify.value_texts import as_json
-
-NOT_FOUND = 404
 
 
 def _hash(exchange: Exchange) -> str:
@@ -54,7 +54,7 @@ names_no_address = tells(
 def disabled_profile_is_not_found(exchange: Exchange, _history: History) -> CheckResult:
     """An account with a disabled profile gets 404 with the code ``disabled``."""
     code = exchange.json_object.get("code")
-    is_right = exchange.status == NOT_FOUND and code == "disabled"
+    is_right = exchange.status == HTTPStatus.NOT_FOUND and code == "disabled"
     return expect(
         is_right, "404 with the code disabled", f"status {exchange.status}, code {as_json(code)}"
     )

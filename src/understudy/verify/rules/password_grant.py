@@ -1,5 +1,7 @@
 """The password grant, for the application's owner and for tests (interface, Password grant)."""
 
+from http import HTTPStatus
+
 from understudy.exchange.messages import Exchange
 from understudy.interface.operations import TOKEN
 from understudy.interface.scopes import SCOPES
@@ -28,8 +30,6 @@ from understudy.verify.probe_client import ProbeClient
 from understudy.verify.probing import Parts, probe
 from understudy.verify.switches import oauth_error_form, reading
 from understudy.verify.value_texts import as_json, nearly, nearly_in_form
-
-REFUSED = 400
 
 
 def names_person(exchange: Exchange, _history: History) -> bool:
@@ -86,7 +86,10 @@ WHOLE = (names_person, client_is_proven, is_clean)
 @check("password-grant-two-step-error", on=[TOKEN], when=[*WHOLE, owner_uses_two_steps, is_owner])
 def account_password_has_its_own_error(exchange: Exchange, _history: History) -> CheckResult:
     """The error for the right account password says that a second step is needed."""
-    is_right = exchange.status == REFUSED and exchange.json_object.get("error") == "needs_2fa"
+    is_right = (
+        exchange.status == HTTPStatus.BAD_REQUEST
+        and exchange.json_object.get("error") == "needs_2fa"
+    )
     return expect(is_right, "400 needs_2fa", shown_error(exchange))
 
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 from datetime import datetime, timedelta
+from http import HTTPStatus
 from itertools import pairwise
 from typing import Final
 
@@ -55,7 +56,6 @@ from understudy.verify.history import History, made_up_hash, profile_in
 from understudy.verify.probe_client import ProbeClient
 from understudy.verify.probing import Parts, probe
 from understudy.verify.rules.bearer import (
-    FORBIDDEN,
     is_oauth,
     lacks_scope_to_change,
     scopes_are_known,
@@ -428,7 +428,7 @@ reading(
 two_errors(
     "scope-body-both-wrong",
     UPDATE_PROFILE,
-    FORBIDDEN,
+    HTTPStatus.FORBIDDEN,
     when=[*NOT_PERMITTED, *INVALID],
     alone={
         "scope": [*NOT_PERMITTED, names_editable_only, has_texts_only],

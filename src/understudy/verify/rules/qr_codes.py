@@ -1,6 +1,7 @@
 """QR codes: size, look and URL (interface, Public and optionally authenticated; Limits)."""
 
 import re
+from http import HTTPStatus
 from typing import Final
 from urllib.parse import parse_qs
 
@@ -29,7 +30,6 @@ from understudy.verify.history import MADE_UP, History, profile_in
 from understudy.verify.pictures import (
     DEFAULT_SIZE,
     MOST_DRAWN,
-    OK,
     draw,
     fitting,
     has_no_parameters,
@@ -163,7 +163,9 @@ def size_is_the_default(exchange: Exchange, _history: History) -> CheckResult:
 )
 def unknown_identifier_is_drawn(exchange: Exchange, _history: History) -> CheckResult:
     """A code is drawn for an unknown identifier too: the interface has no 404 here."""
-    return expect(exchange.status == OK, "status 200, with a picture", f"status {exchange.status}")
+    return expect(
+        exchange.status == HTTPStatus.OK, "status 200, with a picture", f"status {exchange.status}"
+    )
 
 
 @probe("qr-png", "qr-default-size", "qr-no-authentication", needs=("slug",))

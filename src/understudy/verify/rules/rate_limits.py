@@ -17,7 +17,6 @@ from understudy.interface.operations import (
 )
 from understudy.verify.causes import MOST_STEPS
 from understudy.verify.checks import (
-    TOO_MANY,
     CheckResult,
     check,
     expect,
@@ -70,7 +69,7 @@ def last_update(exchange: Exchange, history: History) -> Exchange | None:
 def update_was_too_many(exchange: Exchange, history: History) -> bool:
     """Tells whether the account's last update was over the limit."""
     update = last_update(exchange, history)
-    return update is not None and update.status == TOO_MANY
+    return update is not None and update.status == HTTPStatus.TOO_MANY_REQUESTS
 
 
 def _profile_before(exchange: Exchange, history: History) -> Exchange | None:
@@ -83,7 +82,7 @@ profile_was_seen = found(_profile_before, "the account's profile was seen before
 def hour_is_used_up(exchange: Exchange, history: History) -> bool:
     """Tells whether the client's last counted request was over the limit."""
     counted = (each for each in history.near(*COUNTED) if each.identity == exchange.identity)
-    return next((each.status == TOO_MANY for each in counted), False)
+    return next((each.status == HTTPStatus.TOO_MANY_REQUESTS for each in counted), False)
 
 
 def _expect_limit(exchange: Exchange, limit: int, *, is_mock: bool) -> CheckResult:
@@ -140,7 +139,7 @@ def no_early_429_with_token(exchange: Exchange, history: History) -> CheckResult
 
 
 def _expect_too_many(exchange: Exchange, history: History) -> CheckResult:
-    is_right = exchange.status == TOO_MANY
+    is_right = exchange.status == HTTPStatus.TOO_MANY_REQUESTS
     before, count = proven(previous(exchange, history))
     actual = f"status {exchange.status} with nothing left"
     return expect(is_right, "429", actual, before)._replace(attempts=count.limit)
@@ -212,7 +211,7 @@ def avatars_are_never_limited(exchange: Exchange, _history: History) -> CheckRes
 @check("avatar-operations-uncounted", on=AVATARS, when=[hour_is_used_up])
 def avatars_are_served_over_the_limit(exchange: Exchange, _history: History) -> CheckResult:
     """The avatar API responds even after the client used up its hourly limit."""
-    is_served = exchange.status != TOO_MANY
+    is_served = exchange.status != HTTPStatus.TOO_MANY_REQUESTS
     return expect(is_served, "no limit", f"status {exchange.status}")
 
 
@@ -224,13 +223,13 @@ def _use_up(client: ProbeClient, who: str, limit: int) -> bool:
     path = f"/profiles/{client.known.slug}"
     for sent in range(MOST):
         exchange = client.get(path, who, is_exhausting=True)
-        if exchange.status == TOO_MANY:
+        if exchange.status == HTTPStatus.TOO_MANY_REQUESTS:
             return True
         count = count_in(exchange)
         if count is None and sent > limit:
             return False
         if count is not None and count.remaining == 0:
-            return client.get(path, who, is_exhausting=True).status == TOO_MANY
+            return client.get(path, who, is_exhausting=True).status == HTTPStatus.TOO_MANY_REQUESTS
     return False
 
 
@@ -263,7 +262,8 @@ def hour_with_token(client: ProbeClient) -> None:
     client.get("/me/profile", "owner")
     is_over = _use_up(client, "owner", AUTHENTICATED)
     own = client.get("/me/profile", "owner", is_exhausting=True) if is_over else None
-    if own is not None and own.status == TOO_MANY:  # else it would be carried out
+    # else it would be carried out
+    if own is not None and own.status == HTTPStatus.TOO_MANY_REQUESTS:
         update = {"location": "over the limit"}
         client.send("PATCH", "/me/profile", "owner", json=update, is_exhausting=True)
     if is_over:
@@ -310,7 +310,9 @@ def must_have_count_headers(exchange: Exchange, _history: History) -> bool:
     """
     is_known = exchange.identity.kind != "invalid" and exchange.identity.account != "disabled"
     is_unknown = exchange.status == HTTPStatus.NOT_FOUND and exchange.operation in {LOOKUP, QR_CODE}
-    return is_known and (is_unknown or exchange.status in {HTTPStatus.OK, TOO_MANY})
+    return is_known and (
+        is_unknown or exchange.status in {HTTPStatus.OK, HTTPStatus.TOO_MANY_REQUESTS}
+    )
 
 
 @check(
@@ -484,7 +486,8 @@ def has_moved_on(exchange: Exchange, history: History) -> bool:
 
 
 is_served = tells(
-    "the request was answered although the limit is used up", lambda it, _: it.status != TOO_MANY
+    "the request was answered although the limit is used up",
+    lambda it, _: it.status != HTTPStatus.TOO_MANY_REQUESTS,
 )
 
 

@@ -1,6 +1,7 @@
 """The scopes of an authorization request and of the token that it gives (interface, Scopes)."""
 
 import re
+from http import HTTPStatus
 from typing import Final
 
 from understudy.exchange.messages import Exchange
@@ -27,7 +28,6 @@ from understudy.verify.checks import (
     tells,
 )
 from understudy.verify.grant_history import (
-    OK,
     application_of,
     client_and_redirect_match,
     has_response_type,
@@ -115,7 +115,7 @@ def _shown(exchange: Exchange) -> str:
 def _expect_accepted(exchange: Exchange, history: History, expected: str) -> CheckResult:
     app = proven(application_of(exchange, history))
     is_redirect = is_back(exchange, app) and _error(exchange) in {None, "access_denied"}
-    return expect(exchange.status == OK or is_redirect, expected, _shown(exchange))
+    return expect(exchange.status == HTTPStatus.OK or is_redirect, expected, _shown(exchange))
 
 
 def _expect_invalid_scope(exchange: Exchange) -> CheckResult:
@@ -159,7 +159,7 @@ def token_has_requested_scopes(exchange: Exchange, history: History) -> CheckRes
 @check("scope-at-least-one", on=[AUTHORIZE], when=[client_and_redirect_match, has_no_scope])
 def missing_scope_is_refused(exchange: Exchange, _history: History) -> CheckResult:
     """A request without a scope is refused."""
-    is_accepted = is_granted(exchange) or exchange.status == OK
+    is_accepted = is_granted(exchange) or exchange.status == HTTPStatus.OK
     return expect(not is_accepted, "a refusal", _shown(exchange))
 
 

@@ -2,13 +2,13 @@
 
 import base64
 from datetime import timedelta
+from http import HTTPStatus
 from typing import Final
 
 from understudy.exchange.messages import NO_JSON, Exchange
 from understudy.interface.operations import TOKEN, TOKEN_INFO
 from understudy.verify.browsing import form_of, password_form, post, recased_id
 from understudy.verify.checks import (
-    TOO_MANY,
     CheckResult,
     check,
     demands,
@@ -41,7 +41,6 @@ from understudy.verify.value_texts import as_json, nearly
 
 GRANTS: Final = ("authorization_code", "password")
 FORM: Final = "application/x-www-form-urlencoded"
-UNAUTHORIZED: Final = 401
 ATTEMPTS: Final = 10
 ATTEMPTS_WITHIN: Final = timedelta(seconds=50)
 """A little less than the minute in which attempts are counted (rule guessing-slowed)."""
@@ -161,7 +160,7 @@ def right_secret_is_accepted(exchange: Exchange, _history: History) -> CheckResu
 def basic_authentication_is_refused(exchange: Exchange, _history: History) -> CheckResult:
     """Client credentials by HTTP Basic are refused, as only the form may have them."""
     error = exchange.json_object.get("error")
-    is_right = exchange.status == UNAUTHORIZED and error == "invalid_client"
+    is_right = exchange.status == HTTPStatus.UNAUTHORIZED and error == "invalid_client"
     return expect(is_right, "401 invalid_client", shown_error(exchange))
 
 
@@ -201,7 +200,7 @@ def other_grant_type_is_refused(exchange: Exchange, _history: History) -> CheckR
 )
 def guessing_is_slowed(exchange: Exchange, _history: History) -> CheckResult:
     """After ten wrong secrets within a minute, the next request gets 429."""
-    is_slowed = exchange.status == TOO_MANY
+    is_slowed = exchange.status == HTTPStatus.TOO_MANY_REQUESTS
     return expect(is_slowed, "429 after ten wrong attempts", f"status {exchange.status}")
 
 

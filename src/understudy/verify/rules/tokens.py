@@ -2,6 +2,7 @@
 
 import re
 from datetime import timedelta
+from http import HTTPStatus
 from typing import Any, Final
 from urllib.parse import parse_qsl
 
@@ -20,7 +21,6 @@ from understudy.verify.browsing import (
     token_in,
 )
 from understudy.verify.checks import (
-    TOO_MANY,
     CheckResult,
     check,
     demands,
@@ -118,7 +118,6 @@ def implicit_flow(client: ProbeClient) -> Parts:
 
 # Token validation (interface, Token validation).
 
-OK, UNAUTHORIZED = 200, 401
 INFO_MEMBERS: Final = ("client_id", "user_id", "blog_id", "scope")
 REQUIRED: Final = frozenset({"client_id", "token"})
 
@@ -159,7 +158,7 @@ def other_refusal(exchange: Exchange, history: History) -> Exchange | None:
     """Returns the newest refusal of another token."""
     for before in history.of(TOKEN_INFO):
         is_other = before.request.query.get("token") != exchange.request.query.get("token")
-        is_refusal = before.response.is_refusal and before.status != TOO_MANY
+        is_refusal = before.response.is_refusal and before.status != HTTPStatus.TOO_MANY_REQUESTS
         if is_other and is_refusal and names_client_and_token(before, history):
             return before
     return None
@@ -190,7 +189,7 @@ def own_token_is_described(exchange: Exchange, history: History) -> CheckResult:
     members = exchange.json_object
     lacking = [name for name in INFO_MEMBERS if not members.get(name)]
     is_own = members.get("client_id") == _client_behind(exchange, history)
-    is_right = exchange.status == OK and not lacking and is_own
+    is_right = exchange.status == HTTPStatus.OK and not lacking and is_own
     client = [] if is_own else [as_json(members.get("client_id"))]
     actual = f"status {exchange.status}, {in_parts(lacking=lacking, for_client=client)}"
     return expect(is_right, "client_id, user_id, blog_id and scope", actual)
@@ -344,7 +343,7 @@ def _expect_unlimited(exchange: Exchange) -> CheckResult:
 
 def _expect_valid(exchange: Exchange, history: History) -> CheckResult:
     actual = f"status {exchange.status} after {_age(exchange, history).days} days"
-    is_valid = exchange.status == OK
+    is_valid = exchange.status == HTTPStatus.OK
     uses = (
         each for each in history.of(OWN_PROFILE) if each.request.token == exchange.request.token
     )
@@ -420,7 +419,7 @@ def older_token_stays_valid(exchange: Exchange, history: History) -> CheckResult
 def newer_code_ends_no_token(exchange: Exchange, history: History) -> CheckResult:
     """A token of the code grant stays valid after its client redeemed another code."""
     issued, newer = issue_of(exchange, history), newer_issue(exchange, history)
-    is_valid = exchange.status != UNAUTHORIZED  # 403 is right if it lacks a scope
+    is_valid = exchange.status != HTTPStatus.UNAUTHORIZED  # 403 is right if it lacks a scope
     return expect(is_valid, "a token that is still valid", exchange.status, issued, newer)
 
 

@@ -1,6 +1,7 @@
 """Visibility of profile members to the public, tokens and the owner (interface, Profile)."""
 
 from collections.abc import Mapping
+from http import HTTPStatus
 from typing import Any
 
 from understudy.exchange.messages import Exchange
@@ -29,7 +30,6 @@ from understudy.verify.shapes import AUTHENTICATED_ONLY, OPTIONAL
 from understudy.verify.value_texts import as_json, as_pairs, differing_pairs
 
 AT_MOST = 4  # interface, Limits: verified accounts in a profile
-OK = 200
 PUBLIC = frozenset({"none"})
 
 
@@ -129,7 +129,9 @@ was_read_both_ways = found(
 @check("profile-lookup-open", on=[LOOKUP], when=[is_get, is_public_profile, sends_no_credentials])
 def lookup_needs_no_credentials(exchange: Exchange, _history: History) -> CheckResult:
     """A public profile is found without credentials."""
-    return expect(exchange.status == OK, "200 without credentials", f"status {exchange.status}")
+    return expect(
+        exchange.status == HTTPStatus.OK, "200 without credentials", f"status {exchange.status}"
+    )
 
 
 has_no_valid_token = tells(
