@@ -7,7 +7,6 @@ password field, then one with a button to approve and a button to deny.
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from html.parser import HTMLParser
 from http import HTTPStatus
 from typing import Any, Literal
 from urllib.parse import quote, urlencode, urljoin
@@ -16,6 +15,7 @@ from understudy.exchange.messages import Exchange, split
 from understudy.interface.scopes import AUTH, READ_PROFILE, SCOPES
 from understudy.verify.grant_history import FRESH
 from understudy.verify.history import MADE_UP, REDIRECTS
+from understudy.verify.issued_values import Form, forms_in
 from understudy.verify.permits import NotPermitted
 from understudy.verify.probe_client import ProbeClient
 from understudy.verify.target import TargetApplication
@@ -32,63 +32,6 @@ STEPS = 8
 """The most pages and redirects to follow; more than any deployment shows."""
 
 _USER_FIELD = re.compile(r"user|name|login|mail", re.IGNORECASE)
-
-
-@dataclass
-class Form:
-    """A form of a page: action, method, fields, and buttons as name, value and text."""
-
-    action: str
-    method: str
-    fields: dict[str, str] = field(default_factory=dict)
-    kinds: dict[str, str] = field(default_factory=dict)
-    buttons: list[tuple[str, str, str]] = field(default_factory=list)
-
-    def has_password(self) -> bool:
-        """Returns True if it has a password field."""
-        return "password" in self.kinds.values()
-
-
-class _Forms(HTMLParser):
-    """Collects the forms of a page."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.forms: list[Form] = []
-        self._button: tuple[str, str] | None = None
-        self._text = ""
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        attributes = {name: text or "" for name, text in attrs}
-        if tag == "form":
-            self.forms.append(
-                Form(attributes.get("action", ""), attributes.get("method", "get").upper())
-            )
-        elif tag == "input" and self.forms and attributes.get("type") == "submit":
-            value = attributes.get("value", "")
-            self.forms[-1].buttons.append((attributes.get("name", ""), value, value))
-        elif tag == "input" and self.forms and attributes.get("name"):
-            kind = attributes.get("type", "text")
-            if kind not in {"checkbox", "radio"} or "checked" in attributes:
-                self.forms[-1].fields[attributes["name"]] = attributes.get("value", "")
-            self.forms[-1].kinds[attributes["name"]] = kind
-        elif tag == "button":
-            self._button, self._text = (attributes.get("name", ""), attributes.get("value", "")), ""
-
-    def handle_data(self, data: str) -> None:
-        self._text += data
-
-    def handle_endtag(self, tag: str) -> None:
-        if tag == "button" and self._button and self.forms:
-            self.forms[-1].buttons.append((*self._button, f"{self._button[1]} {self._text}"))
-            self._button = None
-
-
-def forms_in(page: Exchange) -> list[Form]:
-    """Returns the forms of a page."""
-    parser = _Forms()
-    parser.feed(page.response.body.decode("utf-8", "replace"))
-    return parser.forms
 
 
 @dataclass

@@ -6,7 +6,7 @@ They are valid in one run only, so a script that reproduces a finding reads them
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from html.parser import HTMLParser
 from typing import Any, Final, Literal, NamedTuple
@@ -215,9 +215,10 @@ def _browser_values(exchange: Exchange) -> Iterator[tuple[Source, str, str]]:
         if match and len(match[2]) >= SHORTEST:
             yield "cookie", match[1], match[2]
     if exchange.response.media_type == "text/html":
-        fields = _Fields()
-        fields.feed(exchange.response.body.decode("utf-8", "replace"))
-        yield from fields.hidden
+        for form in forms_in(exchange):
+            for name, value in form.fields.items():
+                if form.kinds[name] == "hidden" and _PLAIN.fullmatch(value):
+                    yield "field_value_first" if name in form.value_first else "field", name, value
 
 
 def mentions(request: Request, value: str) -> bool:
@@ -246,17 +247,71 @@ def rewritten(request: Request, values: Mapping[str, str]) -> Request:
     return replace(request, url=text(request.url), headers=headers, body=body)
 
 
-class _Fields(HTMLParser):
-    """Collects the hidden fields of a page."""
+@dataclass
+class Form:
+    """A form of a page: action, method, fields, and buttons as name, value and text.
+
+    Attributes:
+        action: URL that the form is sent to.
+        method: The request method.
+        fields: Names of the fields to their values.
+        kinds: Names of the fields to their types.
+        buttons: Name, value and text of each button.
+        value_first: Names of the fields whose tag has its value before its name.
+    """
+
+    action: str
+    method: str
+    fields: dict[str, str] = field(default_factory=dict)
+    kinds: dict[str, str] = field(default_factory=dict)
+    buttons: list[tuple[str, str, str]] = field(default_factory=list)
+    value_first: set[str] = field(default_factory=set)
+
+    def has_password(self) -> bool:
+        """Returns True if it has a password field."""
+        return "password" in self.kinds.values()
+
+
+class _Forms(HTMLParser):
+    """Collects the forms of a page."""
 
     def __init__(self) -> None:
         super().__init__()
-        self.hidden: list[tuple[Source, str, str]] = []
+        self.forms: list[Form] = []
+        self._button: tuple[str, str] | None = None
+        self._text = ""
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         attributes = {name: text or "" for name, text in attrs}
-        name, value = attributes.get("name", ""), attributes.get("value", "")
-        is_hidden = tag == "input" and attributes.get("type") == "hidden"
-        if is_hidden and name and _PLAIN.fullmatch(value):
-            is_usual = list(attributes).index("name") < list(attributes).index("value")
-            self.hidden.append(("field" if is_usual else "field_value_first", name, value))
+        if tag == "form":
+            self.forms.append(
+                Form(attributes.get("action", ""), attributes.get("method", "get").upper())
+            )
+        elif tag == "input" and self.forms and attributes.get("type") == "submit":
+            value = attributes.get("value", "")
+            self.forms[-1].buttons.append((attributes.get("name", ""), value, value))
+        elif tag == "input" and self.forms and attributes.get("name"):
+            kind = attributes.get("type", "text")
+            if kind not in {"checkbox", "radio"} or "checked" in attributes:
+                self.forms[-1].fields[attributes["name"]] = attributes.get("value", "")
+            self.forms[-1].kinds[attributes["name"]] = kind
+            order = [name for name in attributes if name in {"name", "value"}]
+            if order[0] == "value":
+                self.forms[-1].value_first.add(attributes["name"])
+        elif tag == "button":
+            self._button, self._text = (attributes.get("name", ""), attributes.get("value", "")), ""
+
+    def handle_data(self, data: str) -> None:
+        self._text += data
+
+    def handle_endtag(self, tag: str) -> None:
+        if tag == "button" and self._button and self.forms:
+            self.forms[-1].buttons.append((*self._button, f"{self._button[1]} {self._text}"))
+            self._button = None
+
+
+def forms_in(page: Exchange) -> list[Form]:
+    """Returns the forms of a page."""
+    parser = _Forms()
+    parser.feed(page.response.body.decode("utf-8", "replace"))
+    return parser.forms

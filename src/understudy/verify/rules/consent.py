@@ -15,7 +15,6 @@ from understudy.verify.browsing import (
     code_in,
     decide,
     form_of,
-    forms_in,
     info,
     open_request,
     parameters,
@@ -43,6 +42,7 @@ from understudy.verify.grant_history import (
     scopes,
 )
 from understudy.verify.history import History
+from understudy.verify.issued_values import forms_in
 from understudy.verify.probe_client import ProbeClient
 from understudy.verify.probing import Parts, probe
 from understudy.verify.value_texts import as_json
