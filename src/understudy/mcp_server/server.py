@@ -202,49 +202,30 @@ def application(assembled: Assembled, token: str | None) -> ASGIApp:
         assembled: The server.
         token: The token that callers from other machines must send; None refuses other machines.
     """
-    # _Guarded checks Host and Origin by the rules of the admin API, which replace those of the SDK
+    # the rules of the admin API for Host and Origin replace those of the SDK
     unguarded = TransportSecuritySettings(enable_dns_rebinding_protection=False)
     transport = assembled.server.streamable_http_app(
         streamable_http_path=PATH, transport_security=unguarded
     )
-    return _Guarded(_EndingWorlds(transport, assembled.worlds), token)
 
+    async def guarded(scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await transport(scope, receive, send)
+            return
+        client, headers = (scope.get("client") or ("",))[0], dict(scope["headers"])
+        reason = reason_against(client, headers, token, frozenset())
+        if reason is not None:
+            problem = {"type": "about:blank", "title": "Forbidden", "status": 403, "detail": reason}
+            refusal = Response(orjson.dumps(problem), 403, media_type="application/problem+json")
+            await refusal(scope, receive, send)
+            return
+        session = headers.get(SESSION_HEADER.encode())
+        if scope["method"] == "DELETE" and session is not None:
+            # the world must be deleted before the client has the response
+            await to_thread.run_sync(assembled.worlds.end, session.decode("latin-1"))
+        await transport(scope, receive, send)
 
-class _Guarded:
-    """Refuses requests that the admin API would refuse."""
-
-    def __init__(self, application: ASGIApp, token: str | None) -> None:
-        self._application = application
-        self._token = token
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] == "http":
-            client = (scope.get("client") or ("",))[0]
-            reason = reason_against(client, dict(scope["headers"]), self._token, frozenset())
-            if reason is not None:
-                await _refuse(reason)(scope, receive, send)
-                return
-        await self._application(scope, receive, send)
-
-
-def _refuse(reason: str) -> Response:
-    problem = {"type": "about:blank", "title": "Forbidden", "status": 403, "detail": reason}
-    return Response(orjson.dumps(problem), 403, media_type="application/problem+json")
-
-
-class _EndingWorlds:
-    """Deletes the world of a session that its client ends by ``DELETE``."""
-
-    def __init__(self, application: ASGIApp, worlds: SessionWorlds) -> None:
-        self._application = application
-        self._worlds = worlds
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] == "http" and scope["method"] == "DELETE":
-            session = dict(scope["headers"]).get(SESSION_HEADER.encode())
-            if session is not None:  # the world must be deleted before the client has the response
-                await to_thread.run_sync(self._worlds.end, session.decode("latin-1"))
-        await self._application(scope, receive, send)
+    return guarded
 
 
 def serve(application: ASGIApp, listener: socket.socket) -> None:
