@@ -97,33 +97,27 @@ NO_DESCRIPTOR = _refusal(
 """The bytes of the response to a connection for which too few file descriptors are left."""
 
 
-class DescriptorWatch:
-    """Refuses connections while few file descriptors are left, and logs that once an episode.
+_NO_ROOM = Episode()
+
+
+def has_room(transport: asyncio.BaseTransport) -> bool:
+    """Tells whether enough file descriptors are left to serve a connection; logs once that none are.
 
     An event loop without free descriptors accepts a connection and closes it silently. So a few are
-    spared for an error response, for the log, and for files such as templates and the database.
+    spared for an error response, for the log, and for files such as templates and the database. The
+    system gives a connection the lowest free descriptor, so its number tells how many are in use.
     """
-
-    def __init__(self) -> None:
-        self._refusals = Episode()
-
-    def has_room(self, transport: asyncio.BaseTransport) -> bool:
-        """Tells whether enough descriptors are left to serve a connection.
-
-        The system gives a connection the lowest free descriptor, so its number tells how many are
-        in use, without a count of them.
-        """
-        highest = _descriptors() - SPARE_DESCRIPTORS.most
-        if transport.get_extra_info("socket").fileno() < highest:
-            return True
-        if self._refusals.begins():
-            _log.error(
-                "Fewer than %d file descriptors are left: connections beyond %d are answered with "
-                "503 until others end. Close idle connections, or raise the limit with ulimit -n.",
-                SPARE_DESCRIPTORS.most,
-                highest,
-            )
-        return False
+    highest = _descriptors() - SPARE_DESCRIPTORS.most
+    if transport.get_extra_info("socket").fileno() < highest:
+        return True
+    if _NO_ROOM.begins():
+        _log.error(
+            "Fewer than %d file descriptors are left: connections beyond %d are answered with "
+            "503 until others end. Close idle connections, or raise the limit with ulimit -n.",
+            SPARE_DESCRIPTORS.most,
+            highest,
+        )
+    return False
 
 
 def _descriptors() -> float:
@@ -132,10 +126,6 @@ def _descriptors() -> float:
         return math.inf
     soft, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
     return math.inf if soft == resource.RLIM_INFINITY else soft
-
-
-WATCH = DescriptorWatch()
-"""The one watch of this process, whose connections share its descriptors."""
 
 
 _UNPARSABLE = Episode()
@@ -188,7 +178,7 @@ class HttpConnection(HttpToolsProtocol):
             client[0] if client else "unknown", server or ("127.0.0.1", None), self.scheme or "http"
         )
         self._time_head()
-        if not WATCH.has_room(transport):
+        if not has_room(transport):
             transport.write(NO_DESCRIPTOR)
             transport.close()
             self._is_refused = True
