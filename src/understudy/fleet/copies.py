@@ -149,10 +149,6 @@ class ReplicatedWorlds(Worlds):
         """Yields all copies, without noting their use."""
         yield from tuple(self._worlds.values())
 
-    def copied(self, name: str) -> World | None:
-        """Returns the copy of a world, without noting its use; None if there is no copy."""
-        return self._worlds.get(name)
-
     def _end(self, world: World) -> None:
         """Deletes a world; its copy is kept until the commit succeeds."""
         if self.store is not None:
@@ -335,7 +331,7 @@ class Copies:
         for state in states:
             self.update(state)
         for name, others in windows:
-            world = self._worlds.copied(name.decode())
+            world = self._worlds.find(name.decode())
             if world is not None:
                 self._update_windows(world, others)
 
@@ -363,13 +359,13 @@ class Copies:
             world.windows[principal] = self._rows.decoded(WINDOWS.name, blob)
 
     def _copied(self, name: str) -> World:
-        world = self._worlds.copied(name)
+        world = self._worlds.find(name)
         assert world is not None  # the store replies only about worlds in the message
         return world
 
     def _load(self, name: str, copy: WorldCopy, state: WorldState, whole: Sequence[Any]) -> World:
         number, idle, beginning, baseline, settings, total, copy.changed = whole
-        world = self._worlds.copied(name)
+        world = self._worlds.find(name)
         start = self._rows.decoded_snapshot(beginning) if beginning else self._worlds.beginning()
         if world is None or (name != DEFAULT and copy.id != state.id):
             world = self._worlds.adopt(name, start, number)

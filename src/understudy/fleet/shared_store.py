@@ -204,9 +204,9 @@ class SharedWorldStore:
         name = selected.name or DEFAULT
         if not self.copies.of(name).id and name != DEFAULT:
             await self._refresh(name)
-            if self._worlds.copied(name) is None and selected.is_certain:
+            if self._worlds.find(name) is None and selected.is_certain:
                 await self._refresh(name, LIST)  # the error message suggests similar names
-        return DEFAULT if self._worlds.copied(name) is None else name
+        return DEFAULT if self._worlds.find(name) is None else name
 
     async def _refresh(self, name: str, *others: str, is_steering: bool = False) -> None:
         transaction = await self.begin(frozenset({name, *others}))

@@ -86,7 +86,7 @@ class ReplicaTransaction:
         self._changes: dict[str, WorldChanges] = {}
         self._snapshots = dict(worlds.snapshots) if LIST in names else {}
         for name in names:
-            world = worlds.copied(name)
+            world = worlds.find(name)
             if world is not None:
                 self._note(world)
 
@@ -150,7 +150,7 @@ class ReplicaTransaction:
 
     def _tags(self) -> list[tuple[object, ...]]:
         return [
-            (self._worlds.copied(name), it.copy.tag, it.world.journal.total, it.copy.counted)
+            (self._worlds.find(name), it.copy.tag, it.world.journal.total, it.copy.counted)
             for name, it in self._changes.items()
         ]
 
@@ -214,7 +214,7 @@ class ReplicaTransaction:
         """
         known = []
         for name in names:
-            world = self._worlds.copied(name)
+            world = self._worlds.find(name)
             if world is None:
                 copy = self._store.copies.of(name)
                 about = {"name": name, "id": copy.id, "tag": b"", "counted": -1, "journal": b""}
