@@ -51,8 +51,6 @@ from understudy.verify.findings import Listener, load_baseline
 from understudy.verify.run import RunOptions
 
 MOCK: Final = "the mock"
-HISTORY_SUFFIX: Final = ".drift.json"
-DOCUMENT_SUFFIX: Final = ".openapi.json"
 
 
 def drift(options: DriftOptions, environment: Mapping[str, str]) -> int:
@@ -123,7 +121,7 @@ def _expect_consistent(options: DriftOptions) -> None:
 
 def _history_of(options: DriftOptions) -> Path | None:
     target = options.where.target_file
-    return options.history or (target and target.with_suffix(HISTORY_SUFFIX))
+    return options.history or (target and target.with_suffix(".drift.json"))
 
 
 def _compared(
@@ -150,7 +148,7 @@ def _report_of(
     console: Console,
 ) -> DriftReport:
     target = options.where.target_file
-    last_seen = target and target.with_suffix(DOCUMENT_SUFFIX)
+    last_seen = target and target.with_suffix(".openapi.json")
     other = None if options.against is None else theirs
     documents = documents_of_run(ours, other, last_seen)
     phases = beside.comparison_phases(

@@ -138,8 +138,6 @@ STORED = _script("stored")
 """Lists the worlds with their size, or deletes one."""
 
 
-NO_SCRIPT: Final = "NOSCRIPT"
-
 _ADVICE: Final = {
     "WRONGPASS": f"Mend the user or the password in the URL, or {PASSWORD_VARIABLE}.",
     "NOAUTH": f"It requires a password: put it into the URL, or into {PASSWORD_VARIABLE}.",
@@ -303,7 +301,7 @@ class Connection(asyncio.Protocol):
         try:
             return await self.call("EVALSHA", script.digest, 0, message)
         except StoreRefusal as refusal:
-            if refusal.code != NO_SCRIPT:
+            if refusal.code != "NOSCRIPT":
                 raise
         return await self.call("EVAL", script.text, 0, message)
 

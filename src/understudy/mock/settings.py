@@ -14,7 +14,6 @@ Log = Literal["auto", "text", "json", "off"]
 ResponseValidation = Literal["refuse", "warn", "off"]
 Inference = Literal["auto", "off"]
 TokenPolicy = Literal["any", "known", "strict"]
-HandlerPolicy = Literal["auto", "off"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +79,7 @@ class Settings:
     overlays: tuple[Path, ...] = ()
     vocabulary: Path | None = None
     like: Path | None = None
-    handlers: HandlerPolicy = "auto"
+    handlers: Literal["auto", "off"] = "auto"
     tokens: TokenPolicy | None = None
     infer: Inference = "auto"
     state_model: Path | None = None

@@ -42,8 +42,6 @@ from understudy.verify.shapes import bundled
 from understudy.verify.shown_requests import SHOWN
 from understudy.verify.target import Target
 
-_CONTRADICTION: Final = "the readings contradict each other: {}"
-
 
 @dataclass
 class ShownOption:
@@ -92,7 +90,8 @@ class TrafficFacts:
             if switch is None:
                 continue
             if len(options) > 1:
-                unsettled.append(Unsettled(rule, _CONTRADICTION.format(", ".join(options))))
+                why = f"the readings contradict each other: {', '.join(options)}"
+                unsettled.append(Unsettled(rule, why))
                 continue
             ((option, shown),) = options.items()
             lines = tuple(shown.lines)

@@ -12,8 +12,6 @@ from understudy.mock.server.request_context import RequestContext
 from understudy.mock.store.hashing import is_hash
 from understudy.mock.store.people import PEOPLE, SLUGS_BY_HASH, is_changed
 
-Catalogue = Callable[[], Mapping[str, Rule]]
-
 _DEPTH = 3
 """Levels of calls below a handler that are searched for rules; deeper functions serve all handlers."""
 
@@ -26,7 +24,9 @@ class Explainer:
         switches: Returns the switches by name.
     """
 
-    def __init__(self, rules: Catalogue, switches: Callable[[], Mapping[str, Switch]]) -> None:
+    def __init__(
+        self, rules: Callable[[], Mapping[str, Rule]], switches: Callable[[], Mapping[str, Switch]]
+    ) -> None:
         self._rules = rules
         self._switches = switches
 

@@ -208,9 +208,7 @@ def _missing(call: Call, client_id: str | None) -> InvalidClient:
     return InvalidClient(f"{missing} is missing; send it as a form field.")
 
 
-Redeem = Callable[[Call, Application, Mapping[str, str]], Token]
-
-GRANTS: Mapping[str, Redeem] = {
+GRANTS: Mapping[str, Callable[[Call, Application, Mapping[str, str]], Token]] = {
     "authorization_code": redeem_code,
     "password": redeem_password,
 }

@@ -25,7 +25,6 @@ _OF_PAGES: Final = tuple(
 """Files that the console shares with the other pages. It has copies at its own path, as requests to
 the other pages are journalled."""
 
-_PAGE: Final = "index.html"
 
 _MEDIA_TYPES: Final = {
     ".css": "text/css; charset=utf-8",
@@ -85,7 +84,7 @@ def _respond(context: RequestContext) -> HandlerResponse:
     if name == "/":  # the links of the page are relative to the path without the slash
         location = context.site_url + CONSOLE_PATH
         return HandlerResponse(status=308, headers=(("location", location), *HEADERS))
-    file = _files().get(name.removeprefix("/") or _PAGE)
+    file = _files().get(name.removeprefix("/") or "index.html")
     if file is None:
         msg = f"The console has no file {name!r}; it is at {CONSOLE_PATH}."
         raise NotFound(msg, code="not_found")

@@ -21,8 +21,6 @@ from understudy.mock.pages.wsgi_bridge import (
 from understudy.mock.server.listing import Listing
 from understudy.mock.server.response_sending import PAGE_HEADERS, content_policy
 
-STATIC_PATH = "/static"
-
 BLUEPRINTS: Final[Mapping[PageGroup, Sequence[Blueprint]]] = {
     "people": (public_pages.blueprint,),
     "operations": (public_pages.operations_blueprint,),
@@ -54,7 +52,7 @@ def create(
         base_path: Base path of the resource API, on this site or a separate one.
         listing: The operations of another service's document; None for the bundled one.
     """
-    flask = Flask(__package__ or "", static_url_path=STATIC_PATH)
+    flask = Flask(__package__ or "", static_url_path="/static")
     flask.response_class = PageResponse
     flask.config.update(
         BASE_PATH=base_path,

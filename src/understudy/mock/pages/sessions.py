@@ -9,8 +9,6 @@ from understudy.mock.pages.wsgi_bridge import exchange
 from understudy.mock.store.applications import COOKIE, SESSIONS, Session, begin_session, set_cookie
 from understudy.mock.store.people import PEOPLE, Person
 
-CSRF_FIELD = "csrf"
-
 
 def session_of() -> Session:
     """Returns the browser's session; a new one if it has none or its person was deleted."""
@@ -38,7 +36,7 @@ def person_of(session: Session) -> Person | None:
 
 def expect_csrf(session: Session) -> None:
     """Refuses a form without the CSRF token of this session with status 400."""
-    token = request.form.get(CSRF_FIELD, "")
+    token = request.form.get("csrf", "")
     if not hmac.compare_digest(token.encode(), session.csrf.encode()):
         abort(400, "This form is not from this session's page. Go back, reload it, and try again.")
 

@@ -50,7 +50,6 @@ from understudy.openapi.xml_writing import XmlWriter
 # Small valid files for responses of binary media types: pictures, PDF, archives. A client decodes such
 # a response, and a random text would fail there.
 
-_SIZE = (64, 64)
 _COLOUR = (38, 84, 124)
 _FILE_NAME = "note.txt"
 _CONTENT = b"understudy\n"
@@ -91,7 +90,7 @@ def _picture(form: str) -> bytes:
 
     buffer = io.BytesIO()
     dates = {"creationDate": None, "modDate": None} if form == "PDF" else {}
-    Image.new("RGB", _SIZE, _COLOUR).save(buffer, form, **dates)
+    Image.new("RGB", (64, 64), _COLOUR).save(buffer, form, **dates)
     return buffer.getvalue()
 
 

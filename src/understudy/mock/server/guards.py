@@ -292,7 +292,6 @@ _CLOSED = (
     "as in production. Send it from a server."
 )
 
-_PREFLIGHT = b"access-control-request-method"
 _OPEN = ((b"access-control-allow-origin", b"*"), (b"access-control-expose-headers", b"*"))
 
 
@@ -340,7 +339,9 @@ class Cors:
     async def _respond_at_page(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Responds at a page's path: with cross-origin headers only for a 404."""
         context = context_of(scope)
-        is_preflight = context.method == "OPTIONS" and _PREFLIGHT in context.headers
+        is_preflight = (
+            context.method == "OPTIONS" and b"access-control-request-method" in context.headers
+        )
         is_missing = False
 
         async def sending(message: Message) -> None:

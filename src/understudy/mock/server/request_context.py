@@ -240,9 +240,6 @@ class RefusalReason(NamedTuple):
     rules: tuple[str, ...]
 
 
-_AUTHORIZATION = "/oauth2/"
-
-
 class StreamPlan(NamedTuple):
     """The number and the times of a stream's items.
 
@@ -381,7 +378,7 @@ class RequestContext:
         At the resource API ``code`` is no secret, as only the authorization server has authorization
         codes. A request without an operation may have been meant for the authorization server.
         """
-        is_resource = self.endpoint is not None and not self.path.startswith(_AUTHORIZATION)
+        is_resource = self.endpoint is not None and not self.path.startswith("/oauth2/")
         return SECRET_NAMES_OF_RESOURCES if is_resource else SECRET_NAMES
 
     @property

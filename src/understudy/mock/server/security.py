@@ -302,8 +302,6 @@ def _challenge(error: str | None = None) -> Headers:
 ANONYMOUS = "anonymous"
 """Name for all clients without a token, where the admin API changes limits."""
 
-WARNING_HEADER = "x-mock-rate-limit"
-
 
 def enforce_quota(context: RequestContext) -> None:
     """Counts a request of a limited operation, by its principal or else by the client's address.
@@ -394,7 +392,7 @@ def _warn(context: RequestContext, who: str, decision: QuotaDecision) -> None:
     if window.used > decision.limit:
         return
     context.notes.append(f"the service would respond with 429 from here on: {_used_up(decision)}")
-    context.extra_headers = (*context.extra_headers, (WARNING_HEADER, "429 from here on"))
+    context.extra_headers = (*context.extra_headers, ("x-mock-rate-limit", "429 from here on"))
 
 
 def _used_up(decision: QuotaDecision) -> str:
