@@ -21,4 +21,6 @@ async def exchanged(application: ASGIApp, request: httpx.Request) -> httpx.Respo
     scope = asgi.http_scope(request.method, server, url.raw_path, headers, CLIENT)
     status, fields, body = await asgi.exchanged(application, scope, request.read())
     stream = httpx.ByteStream(b"" if request.method == "HEAD" else body)
-    return httpx.Response(status, headers=fields, stream=stream)
+    response = httpx.Response(status, headers=fields, stream=stream)
+    response.read()  # transports that wrap another one expect a response that is read
+    return response

@@ -80,6 +80,7 @@ class MockEdgeCases:
         """
         from understudy import plugins
         from understudy.generate.formats.export import ExportSettings, OutputPiece
+        from understudy.mock.fixtures.loading import zipped
 
         chosen = plugins.find("formats", form)
         if chosen is None:
@@ -91,7 +92,7 @@ class MockEdgeCases:
         )
         pieces = [it for it in chosen.write(made, settings) if isinstance(it, OutputPiece)]
         if not chosen.suffix:
-            return ExportedCases(_zipped({it.name: it.content for it in pieces}), ".zip")
+            return ExportedCases(zipped({it.name: it.content for it in pieces}.items()), ".zip")
         content = b"".join(it.content for it in pieces if not it.name)
         return ExportedCases(content, chosen.suffix)
 
@@ -127,27 +128,11 @@ class MockEdgeCases:
             )
         except (httpx.InvalidURL, ValueError, TypeError) as error:
             raise _Unsendable(str(error)) from error
-        response = await exchanged(site, message)
-        response.read()
-        return response
+        return await exchanged(site, message)
 
 
 class _Unsendable(Exception):
     """A request that HTTP or the client library cannot send."""
-
-
-def _zipped(files: Mapping[str, bytes]) -> bytes:
-    """Returns files as a zip archive; equal files have equal archives."""
-    import io
-    import zipfile
-
-    from understudy.mock.fixtures.loading import archive_entry
-
-    packed = io.BytesIO()
-    with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
-        for name, content in files.items():
-            archive.writestr(archive_entry(name), content)
-    return packed.getvalue()
 
 
 def _obtained(response: Any, member: str) -> str:

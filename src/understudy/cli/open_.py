@@ -113,7 +113,6 @@ def _opening(capsule: CapsuleFile, world: str) -> Preparation:
         async def call(path: str, **options: Any) -> Any:
             request = httpx.Request("POST", f"{site_url}{path}", **options)
             response = await exchanged(site, request)
-            response.read()
             if response.is_error:
                 raise StartupError(response.json()["detail"])
             return response.json()

@@ -8,9 +8,7 @@ many imports do not use up the threads that check uploads.
 import asyncio
 import gc
 import hashlib
-import io
 import json
-import zipfile
 from collections.abc import Callable, Container, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from datetime import datetime
@@ -30,10 +28,10 @@ from understudy.mock.admin.faults import InvalidStub, check_fault, check_stub
 from understudy.mock.admin.requests import operation_id
 from understudy.mock.fixtures.loading import (
     BAD_ARCHIVE,
-    archive_entry,
     opened_archive,
     pack_world,
     unpack_fixtures,
+    zipped,
 )
 from understudy.mock.fixtures.record_checks import check_changes, expect_instant
 from understudy.mock.server.call import Call, HandlerResponse, Handlers, Principal, attachment
@@ -209,10 +207,7 @@ class Capsule(Struct, frozen=True, forbid_unknown_fields=True):
 
 def pack(capsule: Capsule) -> bytes:
     """Returns the file of a capsule; equal capsules have equal bytes."""
-    packed = io.BytesIO()
-    with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
-        archive.writestr(archive_entry(ENTRY), msgspec.json.encode(capsule))
-    return packed.getvalue()
+    return zipped([(ENTRY, msgspec.json.encode(capsule))])
 
 
 def unpack(content: bytes) -> Capsule:
