@@ -233,11 +233,9 @@ def _send(options: GenerateOptions, interrupted: Event, environment: Mapping[str
     if people is None:
         with sending(deployment, _report_left) as source:
             return _write(options, source, interrupted, environment)
-
-    def report_left(line: str) -> None:
-        _report_left(people.hidden(line))
-
-    with sending(deployment, report_left, people.listen) as source:
+    with sending(
+        deployment, lambda line: _report_left(people.hidden(line)), people.listen
+    ) as source:
         hidden = replace(source, send=lambda cases: map(people.hidden_case, source.send(cases)))
         return _write(options, hidden, interrupted, environment)
 

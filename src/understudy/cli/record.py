@@ -75,7 +75,7 @@ def record(options: RecordOptions, environment: Mapping[str, str]) -> int:
                 key=key,
                 fallback=echo if options.is_fallback else None,
             ),
-            _announce if not options.quiet else _ignore,
+            (lambda _finding: None) if options.quiet else _announce,
         )
         recording.judge.skip = None if options.quiet else echo
         try:
@@ -202,10 +202,6 @@ def _prevent_core_dumps() -> None:
 
 def _announce(finding: Finding) -> None:
     echo(line_of(finding), fg="red")
-
-
-def _ignore(_finding: Finding) -> None:
-    """Prints nothing."""
 
 
 def _print_ready(urls: Mapping[str, str]) -> None:

@@ -262,13 +262,9 @@ def _choice(switches: Mapping[str, Switch], text: str) -> tuple[str, str]:
     if value not in switch:
         fault = f"{name} has no option {value[:200]!r}" if equals else f"{name} is given no option"
         hint = nearest(value, list(switch.options)) if switch.values is None else ""
-        msg = f"{fault}{hint or _offering(switch.offers)}"
+        msg = f"{fault}{hint or f'. There are {_listed(switch.offers)}.'}"
         raise StartupError(msg)
     return name, value
-
-
-def _offering(offers: Iterable[str]) -> str:
-    return f". There are {_listed(offers)}."
 
 
 def _rule(entry: Any, above: Mapping[str, Rule]) -> Rule | str:

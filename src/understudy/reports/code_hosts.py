@@ -87,15 +87,12 @@ def gitlab(report: Report) -> str:
             "description": _with_commands(result),
             "fingerprint": fingerprint(result.entry.fingerprint),
             "severity": "info" if result.is_note else "major",
-            "location": _gitlab_location(result.entry.place or no_file),
+            "location": {"path": place.path, "lines": {"begin": place.line}},
         }
         for result in report.results
+        for place in [result.entry.place or no_file]
     ]
     return orjson.dumps(entries, option=orjson.OPT_INDENT_2).decode()
-
-
-def _gitlab_location(place: FileLine) -> dict[str, object]:
-    return {"path": place.path, "lines": {"begin": place.line}}
 
 
 def annotations(report: Report) -> list[str]:

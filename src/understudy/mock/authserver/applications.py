@@ -26,9 +26,9 @@ from understudy.mock.store.people import PEOPLE
 from understudy.mock.store.tokens import KEY_ALPHABET, TOKENS, Token
 
 
-def owned_by(world: World, owner: str) -> list[Application]:
-    """Returns a person's applications, in the order of their registration."""
-    return [app for _, app in world.items(APPLICATIONS) if app.owner == owner]
+def owned_by(world: World, owner: str | None) -> list[Application]:
+    """Returns a person's applications, or all, in the order of their registration."""
+    return [app for _, app in world.items(APPLICATIONS) if owner in {None, app.owner}]
 
 
 def find(world: World, client_id: str, owner: str | None = None) -> Application:
@@ -163,8 +163,7 @@ def _issue_key(world: World, application: Application) -> Token:
 
 def list_applications(call: Call, *, owner: str | None = None) -> HandlerResponse:
     """Lists applications (``GET /applications``)."""
-    every = (application for _, application in call.world.items(APPLICATIONS))
-    listed = [app for app in every if owner is None or app.owner == owner]
+    listed = owned_by(call.world, owner)
     return HandlerResponse([_body(call.world, application) for application in listed])
 
 

@@ -293,10 +293,6 @@ def placeholder(kind: str, size: int, subject: Subject) -> Image:
     return Image(encoded(drawing.resize((size, size), sampling), "PNG"), MEDIA_TYPES["PNG"])
 
 
-def _blank(_subject: Subject) -> Pixels.Image:
-    return Pixels.new("RGBA", (SIDE, SIDE), (0, 0, 0, 0))
-
-
 def _colour(subject: Subject) -> Pixels.Image:
     return Pixels.new("RGB", (SIDE, SIDE), subject.colour)
 
@@ -354,7 +350,7 @@ PLACEHOLDERS: Final[Mapping[str, Callable[[Subject], Pixels.Image]]] = {
     "mp": _person,
     "mm": _person,  # the older name
     "mystery": _person,
-    "blank": _blank,
+    "blank": lambda _subject: Pixels.new("RGBA", (SIDE, SIDE), (0, 0, 0, 0)),
     "color": _colour,
     "initials": _initials,
     "identicon": partial(_pattern, cells=5),
