@@ -39,7 +39,8 @@ from understudy.mock.apis import (
 from understudy.mock.authserver.client_advice import observe
 from understudy.mock.console.console_files import with_console
 from understudy.mock.fixtures import loading
-from understudy.mock.pages.page_routing import PageGroup, pages
+from understudy.mock.pages.page_groups import PageGroup
+from understudy.mock.pages.page_routing import pages
 from understudy.mock.policies import mark_mechanisms
 from understudy.mock.server.api import Api
 from understudy.mock.server.call import InferredState, shape

@@ -9,7 +9,7 @@ from werkzeug.datastructures import Headers
 from werkzeug.exceptions import HTTPException
 
 from understudy.mock.pages import dashboard, public_pages, public_profile, sign_in
-from understudy.mock.pages.page_routing import PageGroup
+from understudy.mock.pages.page_groups import PageGroup
 from understudy.mock.pages.wsgi_bridge import (
     address,
     authorization_url,

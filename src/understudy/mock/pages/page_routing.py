@@ -6,20 +6,16 @@ A mistyped path of an API client so gets the API's error, without the 0.1 s of i
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from functools import lru_cache, partial
-from typing import Literal
 
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from understudy.errors import NotFound
+from understudy.mock.pages.page_groups import PageGroup
 from understudy.mock.pages.public_profile import is_profile_address
 from understudy.mock.server.guards import expect_own_host
 from understudy.mock.server.listing import Listing
 from understudy.mock.server.request_context import RequestContext, context_of
 from understudy.mock.server.response_sending import method_not_allowed
-
-PageGroup = Literal["people", "operations", "authorization"]
-"""A group of pages of a site: front page and profiles; or, with another service's document, its
-operations; or sign-in."""
 
 Respond = Callable[[RequestContext, Send], Awaitable[None]]
 """Responds to a request with a page."""
