@@ -104,7 +104,7 @@ def test_what_was_not_restored_is_followed_by_the_command_that_does_it(
         (broken.cut_short, "RemoteProtocolError"),
         (broken.garbage, "RemoteProtocolError"),
         (broken.circling, "status 302"),
-        (broken.endless, "larger than 32 MiB"),
+        (broken.endless, "larger than 8 MiB"),
     ],
 )
 def test_a_deployment_that_is_none_yields_a_report(

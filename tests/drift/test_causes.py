@@ -92,6 +92,30 @@ def test_a_rule_that_verify_found_to_follow_stands_under_its_root():
     assert (only.rule, only.differences) == (rules[0].id, tuple(differences))
 
 
+def test_what_verify_found_to_be_repeated_is_one_cause_of_one_operation():
+    rules = [catalogue()[name] for name in ("profile-required-members", "own-profile-is-full")]
+    url = "http://127.0.0.1:1/v3/profiles/ada"
+    reads = [
+        exchange_of("/profiles/ada", number=number, request=Request("GET", url))
+        for number in (1, 2, 3)
+    ]
+    first, *repeated = reads
+    broken = {it.id: BrokenRule(it, False, "") for it in rules}
+    differences = [
+        Difference(f"rule {rule.id}", "broken", "kept", each, each)
+        for rule, each in zip(rules, repeated, strict=True)
+    ]
+    own = RunJudgement(
+        {2: broken, 3: broken},
+        {it.key: broken for it in differences},
+        *({}, {}, catalogue(), reads),
+        roots={it.id: "repeated-for-url" for it in rules},
+    )
+    found = causes(differences, [], Judgements(own, own, NO_JUDGEMENT))
+    assert [(it.fault, it.rule) for it in found] == [("deployment", "repeated-for-url")]
+    assert {it.after for it in found[0].differences} == {(first,)}
+
+
 @pytest.mark.parametrize("status", [401, 200])  # refused, or taken for no token
 def test_what_one_refused_spelling_brings_stands_under_it_alone(status):
     url = "http://127.0.0.1:1/v3/me/profile"

@@ -10,11 +10,13 @@ from rich.console import Console
 from tests.drift.compared import personal_values
 from tests.proofs.drifting import ELSEWHERE, deployment
 from tests.record.canaries import CANARY, Flock
+from tests.verify.exchanges import exchange_of
 
 from understudy.drift.documents.sources import DocumentsOfRun
 from understudy.drift.drift_report import DriftReport, report_of
 from understudy.drift.gathering import report_of_run
 from understudy.drift.mock_beside import drift
+from understudy.exchange.messages import Response
 from understudy.reports.formats import FORMATS
 from understudy.reports.terminal import print_report
 from understudy.verify.run import RunOptions
@@ -80,3 +82,9 @@ def test_what_a_command_needs_stays_and_an_address_has_the_pseudonym_of_recordin
     hidden = personal.hidden(text)
     address = personal.pseudonyms.email("ada@example.com")
     assert hidden == text.replace("ada@example.com", address)
+
+
+def test_of_a_body_that_no_report_shows_only_the_length_is_kept() -> None:
+    long = Response(200, (("content-type", "application/json"),), b"[%s]" % (b"1," * 300_000))
+    hidden = personal_values().hidden_exchange(exchange_of("/me/profile", response=long))
+    assert hidden.response == Response(200, long.headers, b"(600002 characters)")

@@ -58,7 +58,7 @@ def test_an_answer_that_comes_byte_by_byte_is_cut_where_the_time_of_the_run_ends
 
 
 def test_an_answer_without_end_is_cut():
-    with pytest.raises(Unreachable, match="the response is larger than 32 MiB and was cut"):
+    with pytest.raises(Unreachable, match="the response is larger than 8 MiB and was cut"):
         answered(broken.endless, timedelta(minutes=5))
 
 

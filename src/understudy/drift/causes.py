@@ -28,7 +28,6 @@ from understudy.drift.judging import (
     Judgements,
     RepeatedRun,
     RunJudgement,
-    guess_of,
 )
 from understudy.drift.learnt_facts import NO_FACTS, LearntFacts
 from understudy.exchange.messages import Exchange
@@ -36,7 +35,8 @@ from understudy.interface.facts import AS_ASSUMED, OTHERWISE
 from understudy.interface.operations import AVATARS, OWN_PROFILE, QR_CODE, UPDATE_PROFILE
 from understudy.interface.rules import Rule
 from understudy.verify.findings import ANSWERS, DOCUMENT
-from understudy.verify.reports import KNOWN_CAUSES
+from understudy.verify.repetitions import GUESSES
+from understudy.verify.reports import BEARER, is_in_lower_case
 
 # The silences: codes, headers and optional members that the interface leaves to each deployment,
 # with its sentence that says so. Open questions that a client notices are not here: for them
@@ -202,9 +202,6 @@ _SEEN_IN_REPEATED: Final[frozenset[Fault]] = frozenset(
 )
 """Faults under which the effects of a repeated response can appear."""
 
-FEWEST_CAUSES: Final = 3
-"""Causes that repeated responses must explain at least; fewer are reported as they are."""
-
 _LAST: Final = frozenset({ANSWERS.id, DOCUMENT.id})
 """The least specific rules: they come last where several explain a difference."""
 
@@ -283,8 +280,8 @@ def causes(
     for rule, difference in unpaired(judgements, {key.rule for key in groups}, rows):
         fault: Fault = "unsteady" if difference.ours == BROKEN_ONCE else "deployment"
         groups.setdefault(_of_rule(fault, rule), []).append(difference)
-    groups = _moved_under_rules(_moved_under_roots(groups, judgements), judgements)
     groups = _moved_under_repetition(groups, rows, judgements)
+    groups = _moved_under_rules(_moved_under_roots(groups, judgements), judgements)
     changed = learnt.changed_rules
     keys = sorted(
         (key for key in groups if key.fault != "silent" or key.rule not in changed),
@@ -441,7 +438,7 @@ def _moved_under_roots(groups: _Groups, judgements: Judgements) -> _Groups:
     for key, members in groups.items():
         for difference in members:
             shown = difference.other if key.fault == "other" else difference.exchange
-            known = {it.rule for it in KNOWN_CAUSES if it.explains(shown)}
+            known = {BEARER} if is_in_lower_case(shown) else set()
             found = judgements.first.roots.get(key.rule, "") if key.fault == "deployment" else ""
             root = next(
                 (
@@ -509,7 +506,7 @@ def _moved_under_repetition(
     groups: _Groups, rows: Sequence[Compared], judgements: Judgements
 ) -> _Groups:
     """Moves the differences that come from repeated responses under one common cause."""
-    guess = guess_of(rows)
+    guess = next((GUESSES[it] for it in judgements.first.roots.values() if it in GUESSES), None)
     if guess is None:
         return dict(groups)
     others = (
@@ -522,7 +519,6 @@ def _moved_under_repetition(
     ]
     explained: list[Difference] = []
     left: _Groups = {}
-    seen_by = set[_Key]()
     for key, members in groups.items():
         for difference in members:
             run = runs[difference.is_of_second_run]
@@ -531,8 +527,7 @@ def _moved_under_repetition(
                 left.setdefault(key, []).append(difference)
             else:
                 explained.append(found)
-                seen_by.add(key)
-    if len(seen_by) < FEWEST_CAUSES:
+    if not explained:
         return dict(groups)
     explained.sort(key=lambda difference: (not difference.after, difference.exchange.number))
     return {_Key("deployment", guess.id, guess.statement): explained, **left}

@@ -5,7 +5,6 @@ those before it, and once more with one aspect taken from the other deployment's
 """
 
 import re
-from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
@@ -13,7 +12,7 @@ from typing import Any, Final, NamedTuple
 
 import orjson
 
-from understudy.drift.differences import DECISIVE, Compared, Difference, DifferenceKey, aspects
+from understudy.drift.differences import Difference, DifferenceKey, aspects
 from understudy.drift.observing import Observation
 from understudy.exchange.messages import NO_JSON, Exchange, Headers, Response
 from understudy.interface.rules import Rule
@@ -21,6 +20,7 @@ from understudy.verify.evaluator import Evaluator
 from understudy.verify.findings import Finding
 from understudy.verify.history import AGAIN, History
 from understudy.verify.readings import options_shown
+from understudy.verify.repetitions import Guess, alike_of
 from understudy.verify.switches import NUMBER_READINGS
 
 # Replaces one aspect of a response by that of another. A broken rule explains a difference in an
@@ -303,158 +303,6 @@ def judged_rules(
     return found, frozenset(kept - found.keys())
 
 
-# Finds responses that a deployment repeats where the other one tells the requests apart. A cache with
-# too few parts in its key, a stale replica or a gateway that mixes up callers is one fault that breaks
-# many rules. A guess names the part of a request that the response depends on. It is right if nearly
-# all requests that share this part got the same response at the deployment and different ones at the
-# other, for more than one operation: a fault of a single operation is better named by its rule.
-
-RequestKey = tuple[object, ...]
-
-FEWEST_PAIRS: Final = 4
-"""Fewest repeated responses for a guess to be right."""
-
-FEWEST_OPERATIONS: Final = 2
-"""Fewest operations with repeated responses for a guess to be right."""
-
-SHARE: Final = 0.9
-"""Least share of requests that repeat the response before; not all, as caches drop entries."""
-
-
-class Guess(NamedTuple):
-    """A guess that the responses of a deployment depend on a part of the request alone.
-
-    Attributes:
-        id: Name in reports.
-        statement: One sentence on the behaviour.
-        key: Returns the part that the response depends on; None for a request that is not affected.
-        is_of_one: True if only the requests of one key are affected, and all get the same response.
-    """
-
-    id: str
-    statement: str
-    key: Callable[[Exchange], RequestKey | None]
-    is_of_one: bool = False
-
-
-def _of_read(*parts: Callable[[Exchange], object]) -> Callable[[Exchange], RequestKey | None]:
-    def key(exchange: Exchange) -> RequestKey | None:
-        is_read = exchange.request.method == "GET"
-        return (exchange.site, *(part(exchange) for part in parts)) if is_read else None
-
-    return key
-
-
-def _path(exchange: Exchange) -> object:
-    return exchange.path
-
-
-def _query(exchange: Exchange) -> object:
-    return exchange.request.pairs
-
-
-def _caller(exchange: Exchange) -> object:
-    return exchange.request.header("authorization")
-
-
-GUESSES: Final = (
-    Guess(
-        "one-response-to-caller",
-        "Every request of one caller gets the same response.",
-        lambda exchange: (exchange.identity.name,),
-        is_of_one=True,
-    ),
-    Guess(
-        "repeated-for-path",
-        "A read gets the response of an earlier one of the same path, whoever asks and whatever the "
-        "parameters are.",
-        _of_read(_path),
-    ),
-    Guess(
-        "repeated-for-url",
-        "A read gets the response of an earlier one of the same URL, whoever asks.",
-        _of_read(_path, _query),
-    ),
-    Guess(
-        "repeated-for-caller",
-        "A read gets the response of an earlier one by the same caller, whatever the parameters are.",
-        _of_read(_path, _caller),
-    ),
-    Guess(
-        "repeated-after-change",
-        "A read gets the response of the same read before a change.",
-        _of_read(_path, _query, _caller),
-    ),
-)
-"""The guesses, from the widest to the narrowest."""
-
-
-def _agree(aspect: str, own: Exchange, other: Exchange) -> bool:
-    return aspects(own).get(aspect) == aspects(other).get(aspect)
-
-
-def guess_of(rows: Iterable[Compared]) -> Guess | None:
-    """Returns the first guess that is right; None without repeated responses.
-
-    Args:
-        rows: All requests that were compared.
-    """
-    ordered = sorted(rows, key=lambda row: row.first.number)
-    guesses = (it for guess in GUESSES for it in _of_one(guess, ordered))
-    return next((guess for guess in guesses if _is_right(ordered, guess)), None)
-
-
-def _of_one(guess: Guess, rows: Iterable[Compared]) -> Iterator[Guess]:
-    """Yields a guess, or one for each key if it is for the requests of a single key."""
-    if not guess.is_of_one:
-        yield guess
-        return
-    for key in filter(None, dict.fromkeys(guess.key(row.first) for row in rows)):
-        yield guess._replace(key=partial(_only, key, guess.key))
-
-
-def _only(
-    wanted: RequestKey, key: Callable[[Exchange], RequestKey | None], exchange: Exchange
-) -> RequestKey | None:
-    return wanted if key(exchange) == wanted else None
-
-
-def _is_right(rows: Sequence[Compared], guess: Guess) -> bool:
-    operations: list[str] = []
-    different = 0
-    for before, row in _neighbours(rows, guess):
-        if _is_other(before.other, row.other):
-            is_repeated = _content(before.first) == _content(row.first)
-            different += not is_repeated
-            operations += [row.first.operation] if is_repeated else []
-    fewest = max(FEWEST_PAIRS, SHARE * (len(operations) + different))
-    return len(operations) >= fewest and len(set(operations)) >= FEWEST_OPERATIONS
-
-
-def _neighbours(rows: Sequence[Compared], guess: Guess) -> Iterator[tuple[Compared, Compared]]:
-    """Yields each request after the previous one with the same key, from the first success on."""
-    latest: dict[RequestKey, Compared] = {}
-    for row in rows:
-        key = guess.key(row.first)
-        if key is None:
-            continue
-        if key in latest:
-            yield latest[key], row
-        if guess.is_of_one or key in latest or row.first.response.is_success:
-            latest[key] = row
-
-
-def _is_other(before: Exchange, now: Exchange) -> bool:
-    """Tells whether two responses differ for a client; texts of refusals are for people."""
-    if before.status != now.status:
-        return True
-    return now.response.is_success and _content(before) != _content(now)
-
-
-def _content(exchange: Exchange) -> tuple[int, bytes]:
-    return exchange.status, exchange.response.body
-
-
 class RepeatedRun:
     """Finds the differences of one run that repeated responses explain.
 
@@ -470,14 +318,7 @@ class RepeatedRun:
 
     def __init__(self, guess: Guess, run: RunJudgement, others: Mapping[int, Exchange]) -> None:
         self._guess, self._run, self._others = guess, run, others
-        self._alike: dict[int, Sequence[Exchange]] = {}
-        alike = defaultdict[RequestKey, list[Exchange]](list)
-        for exchange in run.exchanges:
-            key = guess.key(exchange)
-            if key is not None:
-                same = alike[*key, *_content(exchange)]
-                same.append(exchange)
-                self._alike[exchange.number] = same
+        self._alike = alike_of(run.exchanges, guess)
 
     @cached_property
     def _left(self) -> Mapping[int, Breaches]:
@@ -493,26 +334,14 @@ class RepeatedRun:
             difference: The difference.
         """
         number, aspect = difference.exchange.number, difference.aspect
-        broken, same = self._run.broken, self._alike.get(number, ())
-        if self._guess.is_of_one:
-            is_decided = aspect.startswith("rule ") or aspect in DECISIVE
-            return difference if is_decided and len(same) > 1 else None
-        right: Iterator[tuple[Exchange, ...]]
-        if aspect.startswith("rule "):
-            right = ((it,) for it in same if rule not in broken.get(it.number, ()))
-        else:
-            right = (
-                it for it in self._pairs(same) if it[0].number != number and _agree(aspect, *it)
-            )
-        origin = next(right, None)
-        if origin is not None:
-            return replace(difference, after=origin)
+        broken = self._run.broken
+        for it in self._alike.get(number, ()):
+            if aspect.startswith("rule "):
+                if rule not in broken.get(it.number, ()):
+                    return replace(difference, after=(it,))
+            elif it.number != number and it.number in self._others:
+                other = self._others[it.number]
+                if aspects(it).get(aspect) == aspects(other).get(aspect):
+                    return replace(difference, after=(it, other))
         is_broken = rule in broken.get(number, ())
         return difference if is_broken and rule not in self._left.get(number, ()) else None
-
-    def _pairs(self, exchanges: Iterable[Exchange]) -> Iterator[tuple[Exchange, Exchange]]:
-        """Yields the exchanges that were compared, each with that of the other deployment."""
-        for exchange in exchanges:
-            other = self._others.get(exchange.number)
-            if other is not None:
-                yield exchange, other

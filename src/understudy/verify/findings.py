@@ -245,7 +245,7 @@ class Outcome:
         not_run: Names of probes and phases that the budget cut short.
         spent: The limits that cut them short, each with the option that raises it.
         contract: A digest of the documents and rules that the run judged by.
-        roots: By rule and exchange number of a finding, the rule that explains it, maybe its own.
+        roots: By rule and exchange number of a finding, the rule or guess that explains it.
     """
 
     target: str

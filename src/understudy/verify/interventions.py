@@ -7,6 +7,8 @@ works, its consequences are the findings that rest on the response and disappear
 """
 
 import re
+from bisect import bisect
+from collections import defaultdict
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, reduce
@@ -19,7 +21,15 @@ from understudy.exchange.messages import NO_JSON, Exchange, Response
 from understudy.openapi.media_types import declared_for, is_json
 from understudy.verify.evaluator import Evaluator, is_shown
 from understudy.verify.findings import GENERAL, Finding
-from understudy.verify.history import AGAIN
+from understudy.verify.history import AGAIN, WRITES
+from understudy.verify.repetitions import (
+    FEWEST_PAIRS,
+    GUESSES,
+    Guess,
+    alike_of,
+    content_of,
+    neighbours,
+)
 
 Repair = Callable[[Exchange], Exchange]
 """Returns an exchange with its response repaired, or unchanged if it does not have the defect."""
@@ -36,6 +46,12 @@ MOST_ROOTS: Final = 12
 MOST_COMPARED: Final = 2
 """Most steps of a finding whose members are tried as a repair."""
 
+SHARE: Final = 0.6
+"""Least share of repeated responses among those to other requests, or after a change."""
+
+FEWEST_RULES: Final = 3
+"""Fewest rules whose findings repeated responses must explain to be named as their cause."""
+
 _WANTED: Final = re.compile(r"status (\d{3})")
 _CLASSES: Final = {"success": 200, "a refusal": 403}
 _MISSING: Final = re.compile(r'"([^"]+)" is a required property')
@@ -43,7 +59,7 @@ _ABSENT: Final = object()
 
 
 def roots(evaluator: Evaluator, exchanges: Sequence[Exchange]) -> dict[Place, str]:
-    """Returns the rule that explains each finding, as far as it is known; its own if it is a cause.
+    """Returns the rule or the guess that explains each finding, if known; its own rule if a cause.
 
     Args:
         evaluator: The evaluator of the run, with its findings.
@@ -54,6 +70,8 @@ def roots(evaluator: Evaluator, exchanges: Sequence[Exchange]) -> dict[Place, st
     if len(rules) == 1 or not rules or len(exchanges) > MOST_EXCHANGES:
         return {}
     trial = _Trial(evaluator, exchanges, rules)
+    repeated = trial.repeated(findings)
+    findings = [it for it in findings if _place(it) not in repeated]
     first: dict[str, Finding] = {}
     for finding in sorted(findings, key=lambda it: it.exchange.number):
         first.setdefault(finding.rule.id, finding)
@@ -70,7 +88,7 @@ def roots(evaluator: Evaluator, exchanges: Sequence[Exchange]) -> dict[Place, st
             and explained.get(_place(it), it.rule.id) == it.rule.id
         ]
         explained |= trial.following(first[rule], findings, left)
-    return explained
+    return explained | repeated
 
 
 def _place(finding: Finding) -> Place:
@@ -112,6 +130,58 @@ class _Trial:
     def broken(self) -> set[Place]:
         """The rules that the original responses break, each with its exchange's number."""
         return self._judged(self.rules)
+
+    def repeated(self, findings: Sequence[Finding]) -> dict[Place, str]:
+        """Returns the findings that repeated responses explain, each with the name of the guess.
+
+        A repeated response explains a finding if it was right where it was first sent, or if the
+        finding vanishes once the repeated ones are left out of the history.
+        """
+        best, most = dict[Place, str](), FEWEST_RULES - 1
+        for guess in reversed(GUESSES.values()):  # the narrowest first, as it explains the least
+            operations = self._repeating(guess)
+            reads = [it for it in self.exchanges if it.operation in operations]
+            alike = alike_of(reads, guess)
+            origins = {number: same[0].number for number, same in alike.items()}
+            again = {number for number, origin in origins.items() if origin < number}
+            if not again:
+                continue
+            left = self.broken & self._judged(self.rules, unseen=again)
+            explained = {
+                (rule, number): guess.id
+                for rule, number in map(_place, findings)
+                if (rule, origins.get(number, number)) not in left
+                and (number in again or (rule, number) in self.broken)
+            }
+            rules = {rule for rule, _ in explained}
+            if len(rules) > most:
+                best, most = explained, len(rules)
+        return best
+
+    def _repeating(self, guess: Guess) -> set[str]:
+        """Returns the operations whose responses depend on a part of the request alone."""
+        repeats = defaultdict[str, list[bool]](list)
+        wrong = set[str]()
+        for before, now in neighbours(self.exchanges, guess):
+            changes = bisect(self._changes, before.number), bisect(self._changes, now.number)
+            sent = [(it.request.url, it.identity) for it in (before, now)]
+            if sent[0] == sent[1] and changes[0] == changes[1]:
+                continue  # no cache is needed for the same response
+            repeats[now.operation].append(content_of(before) == content_of(now))
+            if repeats[now.operation][-1] and self._breaks(now) - self._breaks(before):
+                wrong.add(now.operation)
+        return {
+            it for it in wrong if sum(repeats[it]) >= max(FEWEST_PAIRS, SHARE * len(repeats[it]))
+        }
+
+    def _breaks(self, exchange: Exchange) -> set[str]:
+        return {rule for rule in self.rules if (rule, exchange.number) in self.broken}
+
+    @cached_property
+    def _changes(self) -> list[int]:
+        """The numbers of the exchanges that may have changed a resource, in order."""
+        writes = (it for it in self.exchanges if it.request.method in WRITES)
+        return [it.number for it in writes if it.site == "resource" and it.response.is_success]
 
     def following(
         self, lead: Finding, findings: Sequence[Finding], left: Sequence[Finding]

@@ -3,13 +3,14 @@
 import base64
 import re
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC
 from functools import cache, partial
+from itertools import chain
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 import orjson
 
@@ -31,6 +32,7 @@ from understudy.reports.content import (
 )
 from understudy.terminal import counted
 from understudy.verify.findings import ANSWERS, GENERAL, Finding, Outcome
+from understudy.verify.repetitions import GUESSES
 from understudy.verify.reproducing import commands, made_variables, snippet
 from understudy.verify.target import key_of_variable
 
@@ -131,20 +133,19 @@ def by_cause(
 
     Args:
         findings: The findings.
-        roots: By rule and exchange number of a finding, the rule that explains it; its own if it is
-            known to be independent.
+        roots: By rule and exchange number of a finding, the rule or guess that explains it; its own
+            rule if it is known to be independent.
     """
     following = [(roots.get((it.rule.id, it.exchange.number), ""), it) for it in findings]
     left = [finding for root, finding in following if root in {"", finding.rule.id}]
     alone = {finding.rule.id for root, finding in following if root == finding.rule.id} - GENERAL
-    known: list[FindingsOfCause] = []
+    known = list(_repeated(following))
     causes: list[FindingsOfCause] = []
-    for cause in KNOWN_CAUSES:
-        group = [it for it in left if it.rule.id == cause.rule and _lacks_access(it)]
-        if group:
-            explained = [it for it in left if it not in group and cause.explains(it.exchange)]
-            known.append(FindingsOfCause(group, explained, cause.words))
-            left = [it for it in left if it not in group and it not in explained]
+    group = [it for it in left if it.rule.id == BEARER and _lacks_access(it)]
+    if group:
+        explained = [it for it in left if it not in group and is_in_lower_case(it.exchange)]
+        known.append(FindingsOfCause(group, explained, "`bearer` in lower case is refused."))
+        left = [it for it in left if it not in group and it not in explained]
     for group in by_rule(sorted(left, key=lambda finding: finding.rule.id in GENERAL)):
         numbers = _decisive(group)
         behind = next((it for it in causes if numbers <= _decisive(it.findings)), None)
@@ -154,27 +155,26 @@ def by_cause(
             behind.consequences.extend(group)
     causes = known + causes
     for root, finding in following:
-        if root not in {"", finding.rule.id}:
+        if root not in {"", finding.rule.id, *GUESSES}:
             behind = next((it for it in causes if root in it.rules), causes[0])
             behind.consequences.append(finding)
     return sorted(causes, key=lambda it: _GRAVEST_FIRST.index(severity_of(it.findings[0].rule)))
 
 
-class KnownCause(NamedTuple):
-    """A cause that a rule isolates, by requests that differ in one part only.
-
-    Attributes:
-        rule: The rule, which is broken if this part alone decides.
-        words: The cause.
-        explains: Returns whether an exchange is affected.
-    """
-
-    rule: str
-    words: str
-    explains: Callable[[Exchange], bool]
+def _repeated(following: Iterable[tuple[str, Finding]]) -> Iterator[FindingsOfCause]:
+    """Yields the cause that repeated responses are, headed by its earliest specific finding."""
+    found = [(root, finding) for root, finding in following if root in GUESSES]
+    found.sort(key=lambda it: (it[1].rule.id in GENERAL, it[1].exchange.number))
+    if found:
+        first, *others = by_rule(finding for _, finding in found)
+        yield FindingsOfCause(first, [*chain(*others)], GUESSES[found[0][0]].statement)
 
 
-def _is_in_lower_case(exchange: Exchange) -> bool:
+BEARER: Final = "bearer-scheme-any-case"
+"""The rule that explains findings of other rules: its requests differ in the scheme alone."""
+
+
+def is_in_lower_case(exchange: Exchange) -> bool:
     """Tells whether the scheme of a token was sent as ``bearer``, which some servers refuse."""
     return exchange.request.header("authorization").startswith("bearer ")
 
@@ -187,11 +187,6 @@ def _lacks_access(finding: Finding) -> bool:
         or not before.keys() <= finding.exchange.json_object.keys()
     )
 
-
-KNOWN_CAUSES: Final = (
-    KnownCause("bearer-scheme-any-case", "`bearer` in lower case is refused.", _is_in_lower_case),
-)
-"""The causes that explain findings of other rules, too."""
 
 _GRAVEST_FIRST: Final[Sequence[Severity]] = ("critical", "major", "moderate", "minor")
 

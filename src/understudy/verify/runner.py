@@ -253,13 +253,13 @@ def _carried_out(run: Run, options: RunOptions) -> Outcome:
     if options.is_preflighted and run.has_interface:
         _try_target(run)
     try:
-        outcome = run_phases(run)
+        started, stopped = _phases(run)
     finally:
         run.announce(PhaseStarted("undo"))
         with options.undisturbed():
             not_restored = run.undo.restore()
     report_unrestored(run)
-    whole = _outcome(run, outcome.started, outcome.stopped)
+    whole = _outcome(run, started, stopped)
     return replace(whole, not_restored=tuple(not_restored), remaining=tuple(_remaining(run)))
 
 
@@ -269,6 +269,11 @@ def run_phases(run: Run) -> Outcome:
     Raises:
         StartupError: The deployment does not respond.
     """
+    return _outcome(run, *_phases(run))
+
+
+def _phases(run: Run) -> tuple[datetime, str]:
+    """Runs every phase, and returns when it began, and why it ended early if it did."""
     started, stopped, facts = machine_time(), "", run.evaluator.facts
     try:
         for name, phase in (
@@ -294,7 +299,7 @@ def run_phases(run: Run) -> Outcome:
         if _never_responded(run):
             raise StartupError(str(refusal)) from refusal
         stopped = str(refusal)
-    return _outcome(run, started, stopped)
+    return started, stopped
 
 
 def _candidates_of(run: Run) -> list[tuple[Probe, str | None]]:

@@ -21,7 +21,7 @@ import httpcore
 import httpx
 
 from understudy.errors import StartupError
-from understudy.exchange.messages import Headers, Request, Response, headers_of
+from understudy.exchange.messages import Headers, Request, Response, headers_of, media_type
 
 
 class Deadline(threading.local):
@@ -110,8 +110,11 @@ _PIECE: Final = 2**16
 _CLOSE: Final = 0.01
 """Seconds before the deadline from which a timeout is attributed to it."""
 
-LARGEST = 32 * 2**20
-"""Bytes of a response body; a larger one is cut."""
+LARGEST: Final = 8 * 2**20
+"""Bytes of a response body; a larger one is cut, as judging it would take seconds."""
+
+LARGEST_PICTURE: Final = 4 * LARGEST
+"""The same of a picture, which is not parsed."""
 
 
 class ValueTransport(httpx.BaseTransport, ABC):
@@ -150,21 +153,23 @@ def received(transport: httpx.BaseTransport, request: Request) -> Response:
         request.method, request.url, headers=list(request.headers), content=request.body
     )
     with closing(transport.handle_request(sending)) as response:
-        body = bounded(response.iter_bytes())
-    return Response(response.status_code, headers_of(response.headers.multi_items()), body)
+        headers = headers_of(response.headers.multi_items())
+        body = bounded(response.iter_bytes(), headers)
+    return Response(response.status_code, headers, body)
 
 
-def bounded(chunks: Iterable[bytes]) -> bytes:
-    """Returns the body that is received in chunks.
+def bounded(chunks: Iterable[bytes], headers: Headers) -> bytes:
+    """Returns the body that is received in chunks, below these headers.
 
     Raises:
         httpx.ReadError: The body is too large.
     """
     body = bytearray()
+    most = LARGEST_PICTURE if media_type(headers).startswith("image/") else LARGEST
     for chunk in chunks:
         body += chunk
-        if len(body) > LARGEST:
-            msg = f"the response is larger than {LARGEST // 2**20} MiB and was cut"
+        if len(body) > most:
+            msg = f"the response is larger than {most // 2**20} MiB and was cut"
             raise httpx.ReadError(msg)
     return bytes(body)
 
@@ -308,7 +313,7 @@ def _exchanged(pool: httpcore.ConnectionPool, sending: httpcore.Request) -> Resp
         if any(name == "content-encoding" for name, _ in headers):
             whole = httpx.Response(response.status, headers=headers, content=chunks)
             chunks = whole.iter_bytes()
-        return Response(response.status, headers, bounded(chunks))
+        return Response(response.status, headers, bounded(chunks, headers))
 
 
 @contextmanager
