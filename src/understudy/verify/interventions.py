@@ -22,14 +22,7 @@ from understudy.openapi.media_types import declared_for, is_json
 from understudy.verify.evaluator import Evaluator, is_shown
 from understudy.verify.findings import GENERAL, Finding
 from understudy.verify.history import AGAIN, WRITES
-from understudy.verify.repetitions import (
-    FEWEST_PAIRS,
-    GUESSES,
-    Guess,
-    alike_of,
-    content_of,
-    neighbours,
-)
+from understudy.verify.repetitions import GUESSES, Guess, alike_of, content_of, neighbours
 
 Repair = Callable[[Exchange], Exchange]
 """Returns an exchange with its response repaired, or unchanged if it does not have the defect."""
@@ -45,6 +38,9 @@ MOST_ROOTS: Final = 12
 
 MOST_COMPARED: Final = 2
 """Most steps of a finding whose members are tried as a repair."""
+
+FEWEST_PAIRS: Final = 4
+"""Fewest repeated responses for a guess to be right."""
 
 SHARE: Final = 0.6
 """Least share of repeated responses among those to other requests, or after a change."""

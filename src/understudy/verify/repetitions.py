@@ -11,9 +11,6 @@ from typing import Final, NamedTuple
 
 from understudy.exchange.messages import Exchange
 
-FEWEST_PAIRS: Final = 4
-"""Fewest repeated responses for a guess to be right."""
-
 
 class Guess(NamedTuple):
     """A guess that the responses to reads depend on some parts of the request alone.
