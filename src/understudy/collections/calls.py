@@ -262,20 +262,21 @@ class BoundCall:
         created below it, and from then on requests below it are accepted.
 
         Raises:
-            NotFound: A parent does not exist, and the document declares a 404.
+            NotFound: A parent was deleted, or it does not exist, and the document declares a 404.
         """
         parents = self.address.parents
         if len(parents) < len(self.resource.parents):
             return  # a flat path does not name the parents, and the item does not exist
         for number, parent in enumerate(self.resource.parents):
-            if parent.collection is None or not (self.declares(404)):
-                continue
-            address = (parent.collection, parents[:number], parents[number])
-            if self.records.get(*address) is not None:
+            address = (parent.collection or "", parents[:number], parents[number])
+            if parent.collection is None or self.records.get(*address) is not None:
                 continue
             was_deleted = self.records.was_deleted(*address)
-            if was_deleted or not self.records.has_had(self.resource.path, parents):
-                msg = f"The item {parents[number]!r} of {parent.collection} does not exist."
+            if was_deleted or (
+                self.declares(404) and not self.records.has_had(self.resource.path, parents)
+            ):
+                what = "was deleted" if was_deleted else "does not exist"
+                msg = f"The item {parents[number]!r} of {parent.collection} {what}."
                 raise NotFound(msg, code="not_found")
 
 

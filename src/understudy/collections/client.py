@@ -222,6 +222,8 @@ class CollectionClient:
         requests: Makes the requests.
         source: Name of the part of the run, for reports.
         origin: The exchanges that created parents and referenced items.
+        owners: Path parameter, or member that refers to an item, to the client and the item that were
+            created for it.
         model: The created items with their expected members.
         steps: The exchanges so far.
         broken: The judgements of broken rules.
@@ -231,6 +233,7 @@ class CollectionClient:
     requests: CollectionRequests
     source: str
     origin: tuple[Exchange, ...] = ()
+    owners: "Mapping[str, tuple[CollectionClient, KnownItem]]" = field(default_factory=dict)
     model: ItemModel = field(init=False)
     steps: list[Exchange] = field(default_factory=list)
     broken: list[Judgement] = field(default_factory=list)
@@ -548,37 +551,35 @@ def collection_client(
         msg = f"{above[0]} depends on more than {_DEEPEST} other collections"
         raise NotPermitted(msg)
     chain = (*above, collection.path)
-    steps: list[Exchange] = []
+    owners: dict[str, tuple[CollectionClient, KnownItem]] = {}
+
+    def created(name: str, client: CollectionClient) -> KnownItem:
+        owners[name] = client, client.create()
+        return owners[name][1]
+
     parents: list[str] = []
     for parent in collection.parents:
-        target = state.model.collection(parent.collection) if parent.collection else None
-        target = None if target is None or target.path in chain else target
-        if target is not None and target.can_create and not parents:
-            client = collection_client(state, target, source, chain)
-            parents.append(_created(client, steps).identifier)
-            continue
-        listed: list[str] = []
-        if target is not None:
+        target, identifier = state.model.collection(parent.collection or ""), ""
+        if target is not None and target.path not in chain:
             requests = CollectionRequests(state.maker, target, tuple(parents))
             client = CollectionClient(state, requests, source)
-            is_new = target.can_create
-            listed = [_created(client, steps).identifier] if is_new else client.list_items(WHOLE)
-        made_up = state.maker.path_text(collection.operations[0].operation, parent.parameter)
-        parents.append(next(iter(listed), "") or made_up)
+            if target.can_create:
+                client = client if parents else collection_client(state, target, source, chain)
+                identifier = created(parent.parameter, client).identifier
+            else:
+                identifier = next(iter(client.list_items(WHOLE)), "")
+        first = collection.operations[0].operation
+        parents.append(identifier or state.maker.path_text(first, parent.parameter))
     references: dict[str, Any] = {}
     for member, path in collection.references.items():
         target = state.model.collection(path)
         is_usable = target is not None and target.can_create and not target.parents
         if target is not None and is_usable and target.path not in chain:
             client = collection_client(state, target, source, chain)
-            references[member] = _created(client, steps).value
+            references[member] = created(member, client).value
     left_out = frozenset(collection.references) - references.keys()
     requests = CollectionRequests(state.maker, collection, tuple(parents), references, left_out)
-    return CollectionClient(state, requests, source, tuple(steps))
-
-
-def _created(client: CollectionClient, steps: list[Exchange]) -> KnownItem:
-    """Creates an item, and adds the exchanges for that to the steps."""
-    item = client.create()
-    steps += [*client.origin, *item.writes]
-    return item
+    steps = ((*by.origin, *item.writes) for by, item in owners.values())
+    return CollectionClient(
+        state, requests, source, tuple(it for each in steps for it in each), owners
+    )

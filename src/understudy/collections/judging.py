@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from understudy.cases.drafts import dumps
 from understudy.cases.model import Case, CaseRequest
-from understudy.collections import asking, bounds, rules
+from understudy.collections import asking, bounds, kinship, rules
 from understudy.collections.bodies import JSON_PATCH
 from understudy.collections.client import (
     OTHER,
@@ -55,9 +55,12 @@ COSTS: Final[dict[Role, int]] = {
     "read": 4,
     "update": 5,
     "replace": 4,
-    "delete": 6,
+    "delete": 8,
 }
 """Approximate number of requests that each role adds to the sequence of a collection."""
+
+COST_BELOW: Final = 14
+"""Approximate number of requests more for a collection below another."""
 
 _WRITING: Final[tuple[Role, ...]] = ("create", "replace", "update")
 """The roles whose requests contain an item."""
@@ -96,6 +99,13 @@ def judge_collection(state: InferredRun, collection: ResourceCollection) -> None
     if "delete" in roles:
         _delete(client, third, (first, second))
     asking.reach_otherwise(client, first, second)
+    for ask, item in (
+        (kinship.send_outdated, second),
+        (kinship.ask_owners, first),
+        (kinship.ask_parents, first),
+    ):
+        with suppress(NotPermitted):  # by the mode of the target, or no valid request can be made
+            ask(client, item)
 
 
 def _three_items(client: CollectionClient) -> tuple[KnownItem, KnownItem, KnownItem]:
@@ -552,6 +562,7 @@ class CollectionsJudge:
         for collection in self.model.collections:
             roles = list(dict.fromkeys(it.role for it in collection.operations))
             cost = sum(COSTS.get(role, 0) for role in roles)
+            cost += COST_BELOW if collection.parents else 0
             yield cost, f"{collection.path}: {', '.join(role for role in roles if role in COSTS)}"
         for singleton in self.model.singletons:
             roles = list(dict.fromkeys(it.role for it in singleton.operations))

@@ -293,6 +293,65 @@ class DeletesTwice(Service):
         return True
 
 
+@breaks("inferred-match-obeyed")
+class IgnoresIfMatch(Service):
+    def matches(self, expected, item):
+        return True
+
+
+@breaks("inferred-match-obeyed")
+class RefusesOutdatedChangesAndMakesThem(Service):
+    def matches(self, expected, item):
+        is_same = super().matches(expected, item)
+        if not is_same:
+            item["title"] = f"{item['title']} and more"
+        return is_same
+
+
+def elsewhere(service, who, path, identifier):
+    """Returns the path of the harbour that a berth is of, for one that is asked for below another."""
+    at = [it for (_, it), items in service.collections.items() if identifier in items]
+    return next((it for it in at if it.endswith("/berths")), path)
+
+
+@breaks("inferred-parent-own", HARBOURS)
+class ReadsBerthsBelowEveryHarbour(Service):
+    def read(self, who, path, identifier):
+        return super().read(who, elsewhere(self, who, path, identifier), identifier)
+
+
+@breaks("inferred-parent-own", HARBOURS)
+class ListsTheBerthsOfEveryHarbour(Service):
+    def listed(self, who, path, query):
+        paths = [it for _, it in self.collections if it.endswith("/berths")]
+        all_of = paths if path.endswith("/berths") and self.has_harbour(who, path) else [path]
+        return [item for it in all_of for item in Service.listed(self, who, it, query)]
+
+
+@breaks("inferred-parent-own", HARBOURS)
+class DeletesBerthsBelowEveryHarbour(Service):
+    def delete(self, who, path, identifier):
+        return super().delete(who, elsewhere(self, who, path, identifier), identifier)
+
+
+@breaks("inferred-parent-own", HARBOURS)
+class ReplacesBerthsBelowEveryHarbour(Service):
+    def replace(self, who, path, identifier, sent):
+        return super().replace(who, elsewhere(self, who, path, identifier), identifier, sent)
+
+
+@breaks("inferred-parent-gone", HARBOURS)
+class KeepsTheBerthsOfAHarbourThatIsGone(Service):
+    def delete(self, who, path, identifier):
+        return self.items(who, path).pop(identifier, None) is not None
+
+
+@breaks("inferred-parent-gone", HARBOURS)
+class CreatesBerthsOfNoHarbour(Service):
+    def has_harbour(self, who, path):
+        return True
+
+
 @breaks("inferred-owner-only")
 class ShowsOneCallersNotesToAnother(Service):
     def read(self, who, path, identifier):

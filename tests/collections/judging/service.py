@@ -46,7 +46,9 @@ class Service:
         return self.last if path == "/me/notes" else f"b{self.last}"
 
     def refusal(self, who: str, path: str, sent: Item) -> int | None:
-        """Returns the status by which a creation is refused: two notes have different titles."""
+        """Returns the status by which a creation is refused: of a second title, or below no harbour."""
+        if path.endswith("/berths") and not self.has_harbour(who, path):
+            return 404
         titles = [it.get("title") for it in self.items(who, path).values()]
         return 409 if "title" in sent and sent["title"] in titles else None
 
@@ -100,7 +102,11 @@ class Service:
         self.items(who, path)[str(item["id"])] = {**changed, **own}
         return self.items(who, path)[str(item["id"])]
 
+    def has_harbour(self, who: str, path: str) -> bool:
+        return path.split("/")[2] in self.items(who, "/harbours")
+
     def delete(self, who: str, path: str, identifier: str) -> bool:
+        self.collections.pop((who, f"{path}/{identifier}/berths"), None)
         return self.items(who, path).pop(identifier, None) is not None
 
     def put_single(self, who: str, path: str, sent: Item) -> Item:
@@ -109,6 +115,14 @@ class Service:
 
     def single(self, who: str, path: str) -> Item:
         return self.singles.get((who, path), {"language": "en", "signature": "Yours"})
+
+    def tag(self, item: Item) -> str:
+        """Returns the entity tag of an item."""
+        return f'"{hash(repr(sorted(item.items())))}"'
+
+    def matches(self, expected: str, item: Item) -> bool:
+        """Tells whether a change may be made whose If-Match names a state of an item."""
+        return expected == self.tag(item)
 
     def opens(self, method: str) -> bool:
         """Tells whether a token that may only read opens a method."""
@@ -132,6 +146,9 @@ class Service:
         if not is_item:
             return self._of_collection(request, who, path, sent)
         above, _, identifier = path.rpartition("/")
+        item, expected = self.read(who, above, identifier), request.headers.get("if-match")
+        if item is not None and expected is not None and not self.matches(expected, item):
+            return httpx.Response(412)
         return self._of_item(request.method, who, above, identifier, sent)
 
     def _of_collection(
@@ -161,7 +178,11 @@ class Service:
             "PUT": lambda: self.replace(who, path, identifier, sent),
             "PATCH": lambda: self.update(who, path, identifier, sent),
         }[method]()
-        return httpx.Response(404) if item is None else _json(200, _wrapped(path, item))
+        if item is None:
+            return httpx.Response(404)
+        response = _json(200, _wrapped(path, item))
+        response.headers["etag"] = self.tag(item)
+        return response
 
 
 def _wrapped(path: str, item: Item) -> Item:

@@ -191,7 +191,10 @@ def test_a_change_of_an_item_by_other_members_is_about_the_item(tmp_path) -> Non
 
 
 def test_what_is_created_below_a_parent_that_is_not_known_is_listed_until_it_is_deleted(tmp_path):
-    """A word such as ``default`` may name the parent, and no refusal of the creation is declared."""
+    """A word such as ``default`` may name the parent, and no refusal of the creation is declared.
+
+    Below one that was deleted nothing is created all the same.
+    """
     order = "{$ref: '#/components/schemas/Order'}"
     one = f"'200': {{description: a, content: {{application/json: {{schema: {order}}}}}}}"
     some = f"{{application/json: {{schema: {{type: array, items: {order}}}}}}}"
@@ -199,6 +202,7 @@ def test_what_is_created_below_a_parent_that_is_not_known_is_listed_until_it_is_
     paths = (
         f"  /shops:\n    get: {{responses: {{'200': {{description: a, content: {some}}}}}}}\n"
         f"  /shops/{{shop}}:\n    get: {{responses: {{{one}, {none}}}}}\n"
+        "    delete: {responses: {'204': {description: a}}}\n"
         f"  /shops/{{shop}}/orders:\n    get: {{responses: {{'200': {{description: a, content: {some}}}, {none}}}}}\n"
         f"    post: {{requestBody: {{content: {{application/json: {{schema: {order}}}}}}}, responses: {{{one}}}}}\n"
         "  /shops/{shop}/orders/{id}:\n"
@@ -211,6 +215,9 @@ def test_what_is_created_below_a_parent_that_is_not_known_is_listed_until_it_is_
     assert ask("GET", "/shops/default/orders").json() == [made]
     assert ask("DELETE", f"/shops/default/orders/{made['id']}").status_code == 204
     assert ask("GET", "/shops/default/orders").json() == []
+    shop = f"/shops/{ask('GET', '/shops').json()[0]['id']}"
+    assert ask("DELETE", shop).status_code == 204
+    assert ask("POST", f"{shop}/orders", json={"size": 1}).status_code == 404
 
 
 def test_an_identifier_that_one_response_has_as_a_text_is_the_number_of_the_others(tmp_path):
