@@ -7,6 +7,7 @@ the same name, and an order whose two directions the document names, ``title`` a
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
+from functools import partial
 from typing import Any, Final, NamedTuple
 from urllib.parse import unquote, urlsplit
 
@@ -15,9 +16,8 @@ from understudy.collections.bodies import moment_of
 from understudy.collections.client import WHOLE, CollectionClient, InferredRun
 from understudy.collections.conflicts import conflict_prose, described_at
 from understudy.collections.known_items import KnownItem, agrees, differing, objects_in, shown
-from understudy.collections.model import ResourceOperation, Role, item_at
+from understudy.collections.model import Role, item_at
 from understudy.collections.names import LIMITS, canonical, moment_named, words
-from understudy.collections.requests import PreparedRequest
 from understudy.exchange.messages import Exchange
 from understudy.openapi.loader import Document, Node
 from understudy.openapi.operations import Operation, operations
@@ -52,7 +52,8 @@ def ask_lists(client: CollectionClient, items: Sequence[KnownItem]) -> None:
             shared = [it for it in options if it in _options(schemas, members[name])]
             other = next((it for it in shared if any(it != each for each in known)), None)
             if other is not None:
-                _filter(client, parameter.name, name, other)
+                asked = f"with {name} {as_json(other)}"
+                _filter(client, {parameter.name: other}, name, partial(agrees, other), asked)
         elif canonical(parameter.name) in _ORDERS:
             _sort(client, parameter.name, names, options)
         elif schemas.keyword(parameter.schema, "format") == "date-time":
@@ -67,13 +68,20 @@ def _options(schemas: Schemas, schema: Node) -> Sequence[Any]:
     return values if isinstance(values, list) else ()
 
 
-def _filter(client: CollectionClient, parameter: str, name: str, value: Any) -> None:
-    listed = client.list_by({parameter: value})
+def _filter(
+    client: CollectionClient,
+    query: Mapping[str, Any],
+    name: str,
+    fits: Callable[[Any], bool],
+    asked: str,
+) -> None:
+    """Lists by a parameter, and judges a member of the listed items."""
+    listed = client.list_by(query)
     if listed is None:
         return
     exchange, items = listed
-    others = [it[name] for it in items if name in it and not agrees(value, it[name])]
-    expected = f"items with {name} {as_json(value)}, as {parameter} asks"
+    others = [it[name] for it in items if name in it and not fits(it[name])]
+    expected = f"items {asked}, as {', '.join(query)} asks"
     actual = f"one with {name} {as_json(others[0])}" if others else ""
     result = expect(not others, expected, actual, *client.model.creations)
     client.judge(exchange, [(rules.LIST_FILTERED, result)])
@@ -87,23 +95,17 @@ def _ask_beyond(client: CollectionClient, parameter: str, members: Mapping[str, 
     year = _BEYOND.get(last)
     if moment is None or name is None or year is None:
         return
-    listed = client.list_by({parameter: f"{year}-01-01T00:00:00Z"})
-    if listed is not None:
-        exchange, items = listed
-        others = [it[name] for it in items if _is_within(it.get(name))]
-        expected = f"items {moment} {last} {year}, as {parameter} asks"
-        actual = f"one with {name} {as_json(others[0])}" if others else ""
-        result = expect(not others, expected, actual, *client.model.creations)
-        client.judge(exchange, [(rules.LIST_FILTERED, result)])
+    query = {parameter: f"{year}-01-01T00:00:00Z"}
+    _filter(client, query, name, _is_beyond, f"{moment} {last} {year}")
 
 
 _BEYOND: Final = {"after": 9000, "since": 9000, "before": 1900, "until": 1900}
 """Years that nothing of a service is after, or before."""
 
 
-def _is_within(text: Any) -> bool:
-    """Tells whether a text is an instant between these years."""
-    return "1900" < str(text)[:4] < "9000"
+def _is_beyond(text: Any) -> bool:
+    """Tells whether a text is no instant between these years."""
+    return not "1900" < str(text)[:4] < "9000"
 
 
 def _sort(
@@ -476,16 +478,12 @@ def _reached(client: CollectionClient, name: Role, who: str, item: KnownItem) ->
     role, requests = client.requests.collection.operation(name), client.requests
     if role is None:
         return None
-    changes: dict[Role, Callable[[ResourceOperation, KnownItem], PreparedRequest]] = {
-        "update": requests.change,
-        "replace": requests.replacement,
-    }
     try:
         if name == "create":
             return client.attempt(who=who)[0]
         if name == "list":
             return client.send(requests.plain(role), who)
-        request = changes.get(name, requests.plain)(role, item)
+        request = requests.at(role, item)
         exchange = client.send(client.matching(role, request, item), who)
     except NotPermitted:
         return None

@@ -5,11 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from understudy.collections.model import (
-    Resource,
-    ResourceOperation,
-    Steps,
-)
+from understudy.collections.model import Resource, ResourceOperation, Steps
 from understudy.collections.names import (
     Moment,
     canonical,

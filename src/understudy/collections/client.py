@@ -10,12 +10,7 @@ from math import ceil, inf
 from typing import Any, Final, NamedTuple
 from urllib.parse import unquote, urlsplit
 
-from understudy.collections.known_items import (
-    ItemModel,
-    Judgement,
-    KnownItem,
-    objects_in,
-)
+from understudy.collections.known_items import ItemModel, Judgement, KnownItem, objects_in
 from understudy.collections.model import (
     ResourceCollection,
     ResourceModel,

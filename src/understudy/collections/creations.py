@@ -7,15 +7,7 @@ from typing import Any, Final, NamedTuple
 
 from understudy.cases.drafts import Draft, JsonLiteral, dumps
 from understudy.cases.model import ITEMS, VARIABLE, CaseRequest, encoded_variable, variable
-from understudy.collections.bodies import (
-    identifying_schemas,
-    item_schema,
-    read_names,
-    request_schema,
-    response_schema,
-    schema_at,
-    sent_members,
-)
+from understudy.collections import bodies
 from understudy.collections.model import (
     ResourceCollection,
     ResourceModel,
@@ -150,7 +142,9 @@ class _Order:
         return self.add(collection)
 
     def _required(self, by: ResourceOperation) -> Sequence[str]:
-        schema = item_schema(self._schemas, request_schema(by.operation), by.request_path)
+        schema = bodies.item_schema(
+            self._schemas, bodies.request_schema(by.operation), by.request_path
+        )
         return () if schema is None else self._schemas.required_names(schema)
 
     def _item_name(self, collection: ResourceCollection, by: ResourceOperation) -> ItemName:
@@ -160,7 +154,7 @@ class _Order:
                 msg = f"it needs more than {used} other items"
                 raise NoSequence(msg)
             return ItemName(ITEMS[used])
-        identifying = identifying_schemas(self._schemas, collection)
+        identifying = bodies.identifying_schemas(self._schemas, collection)
         validators = [*map(self._schemas.validator, identifying)]
         for value in _CHOSEN:
             if all(it.is_valid(value) or it.is_valid(str(value)) for it in validators):
@@ -271,8 +265,8 @@ class ItemBodies:
         These are texts, numbers and booleans that the document declares for request and item, in a
         format with one notation per value.
         """
-        names = read_names(self._schemas, role, self._collection)
-        sent, read = sent_members(self._schemas, role), self.item_members()
+        names = bodies.read_names(self._schemas, role, self._collection)
+        sent, read = bodies.sent_members(self._schemas, role), self.item_members()
         return {
             name: value
             for name, value in item.items()
@@ -287,7 +281,9 @@ class ItemBodies:
         """Returns a draft that changes a comparable member, if the schema allows another value."""
         item = StepBody(role, {}).item(draft.json) if draft.has_json else None
         for name, value in self.comparable(role, item or {}).items():
-            enumeration = self._schemas.keyword(sent_members(self._schemas, role)[name], "enum")
+            enumeration = self._schemas.keyword(
+                bodies.sent_members(self._schemas, role)[name], "enum"
+            )
             for other in _others(value, enumeration):
                 changed = draft.with_json((*role.request_path, name), other)
                 if accepts(changed):
@@ -301,15 +297,15 @@ class ItemBodies:
     def place(self, role: ResourceOperation) -> Steps | None:
         """Returns the place of the item in a response; None without one, or if it is in a list."""
         steps = role.response_path
-        shown = schema_at(self._schemas, response_schema(role.operation), steps or ())
+        shown = bodies.schema_at(self._schemas, bodies.response_schema(role.operation), steps or ())
         return None if "array" in self._schemas.types(shown) else steps
 
     def shown_members(self, role: ResourceOperation) -> Mapping[str, Node]:
         """Returns the members of the items in a response; empty if they are not described."""
-        schema = response_schema(role.operation)
+        schema = bodies.response_schema(role.operation)
         if schema is None or role.response_path is None:
             return {}
-        return self._schemas.members(item_schema(self._schemas, schema, role.response_path))
+        return self._schemas.members(bodies.item_schema(self._schemas, schema, role.response_path))
 
 
 def _others(value: Any, enumeration: Any) -> Iterator[Any]:

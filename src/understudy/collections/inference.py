@@ -11,31 +11,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
+from understudy.collections import bodies
 from understudy.collections.addresses import single_item, with_scoped
-from understudy.collections.bodies import (
-    ENDINGS,
-    JSON_PATCH,
-    SHARED,
-    PathGroup,
-    action_changes,
-    agree,
-    arrays,
-    collection_key,
-    identifier_member,
-    identifying_names,
-    is_open,
-    item_collection,
-    item_schema,
-    opened,
-    path_parameter_schema,
-    places,
-    request_media,
-    request_schema,
-    response_schema,
-    schema_at,
-    success,
-    types_of,
-)
 from understudy.collections.conflicts import unique_members
 from understudy.collections.model import (
     Evidence,
@@ -62,7 +39,7 @@ from understudy.openapi.operations import Operation, operations
 from understudy.openapi.schemas import Schemas
 
 
-def draft_collection(place: PathGroup, schemas: Schemas) -> ResourceCollection | None:
+def draft_collection(place: bodies.PathGroup, schemas: Schemas) -> ResourceCollection | None:
     """Returns the collection at a place, however sure it is; None where nothing creates an item."""
     return _Draft(place, schemas).collection()
 
@@ -70,7 +47,7 @@ def draft_collection(place: PathGroup, schemas: Schemas) -> ResourceCollection |
 class _Draft:
     """Infers one collection from the operations at one place."""
 
-    def __init__(self, place: PathGroup, schemas: Schemas) -> None:
+    def __init__(self, place: bodies.PathGroup, schemas: Schemas) -> None:
         self._place = place
         self._schemas = schemas
         self._evidence = Evidence()
@@ -78,8 +55,8 @@ class _Draft:
         self._item_path = place.items[0].path if place.items else place.parent_path
         self._parameter = (self._item_path or "").rpartition("{")[2].partition("}")[0]
         self._name = [part for part in place.key.split("/") if part and "{" not in part][-1:]
-        names = identifying_names(self._parameter or "id", "".join(self._name))
-        listed = arrays(schemas, response_schema(place.find("GET")))
+        names = bodies.identifying_names(self._parameter or "id", "".join(self._name))
+        listed = bodies.arrays(schemas, bodies.response_schema(place.find("GET")))
         items = (single_item(it, schemas)[1] or it for _, it in listed)
         # what is listed is the item wherever it stands
         self._names = (*names, *(schemas.follow(it).pointer for it in items))
@@ -89,7 +66,7 @@ class _Draft:
         own = (place.find_item("GET"), place.find("GET"), place.find("POST"))
         declared = [it for it in own if it is not None]
         # the document does not describe the item when it is read
-        self._is_open = bool(declared) and all(is_open(schemas, it) for it in declared)
+        self._is_open = bool(declared) and all(bodies.is_open(schemas, it) for it in declared)
         put = place.find_item("PUT")
         # whether an item is there is all that there is to say: nothing is sent or read of it
         self._is_membership = (
@@ -127,14 +104,14 @@ class _Draft:
         """Returns the schema of an item: as it is read, else as it is changed, created or listed."""
         find, find_item = self._place.find, self._place.find_item
         for operation in (find_item("GET"), find_item("PUT"), find_item("PATCH"), find("POST")):
-            _, item = opened(self._schemas, response_schema(operation), self._names)
+            _, item = bodies.opened(self._schemas, bodies.response_schema(operation), self._names)
             if self._schemas.members(item):
                 return item
-        for _, items in arrays(self._schemas, response_schema(find("GET"))):
+        for _, items in bodies.arrays(self._schemas, bodies.response_schema(find("GET"))):
             if self._schemas.members(items):
                 return items
         for operation in (find("POST"), find_item("PUT")):
-            _, item = opened(self._schemas, request_schema(operation), self._names)
+            _, item = bodies.opened(self._schemas, bodies.request_schema(operation), self._names)
             if self._schemas.members(item):
                 return item
         return None
@@ -142,11 +119,11 @@ class _Draft:
     def _identifier(self) -> str | None:
         typed = None
         for operation in self._place.items[:1]:
-            typed = path_parameter_schema(operation, self._parameter)
-            if types_of(self._schemas, typed) == {"array"}:
+            typed = bodies.path_parameter_schema(operation, self._parameter)
+            if bodies.types_of(self._schemas, typed) == {"array"}:
                 self._evidence.add(-1.0, f"{{{self._parameter}}} names several items at once")
                 return None
-        match = identifier_member(
+        match = bodies.identifier_member(
             self._parameter or "id", self._name[0], self._members, self._schemas, typed
         )
         match = match or self._only_identifier()
@@ -166,10 +143,12 @@ class _Draft:
 
     def _only_identifier(self) -> tuple[str, float, str] | None:
         """Returns the only member that ends as identifiers do, if it is the server's, with its weight."""
-        sent = self._schemas.members(request_schema(self._place.find("POST")))
-        own = [it for it in self._members if set(words(it)[-1:]) & {*ENDINGS} and it not in sent]
-        typed = [path_parameter_schema(it, self._parameter) for it in self._place.items[:1]]
-        fitting = (agree(self._schemas, typed[0], self._members[it]) for it in own if typed)
+        sent = self._schemas.members(bodies.request_schema(self._place.find("POST")))
+        own = [
+            it for it in self._members if set(words(it)[-1:]) & {*bodies.ENDINGS} and it not in sent
+        ]
+        typed = [bodies.path_parameter_schema(it, self._parameter) for it in self._place.items[:1]]
+        fitting = (bodies.agree(self._schemas, typed[0], self._members[it]) for it in own if typed)
         if len(own) != 1 or not next(fitting, False):
             return None
         return own[0], 0.2, f"the member {own[0]} alone can identify an item"
@@ -179,35 +158,35 @@ class _Draft:
         put, own = self._place.find("PUT"), set(map(canonical, self._members))
         if put is None or self._place.find_item("PUT") or not self._shows_item(put):
             return None
-        sent = set(map(canonical, self._schemas.members(request_schema(put))))
+        sent = set(map(canonical, self._schemas.members(bodies.request_schema(put))))
         is_new = next((it for it in self._names if it in own), "") not in sent
-        return put if is_new and (self._request(put)[1] or 0) >= SHARED else None
+        return put if is_new and (self._request(put)[1] or 0) >= bodies.SHARED else None
 
     def _add_create(self, create: Operation | None) -> None:
         if create is None:
             self._evidence.add(0.35, "PUT creates an item at its path")
             return
-        media = request_media(create)
+        media = bodies.request_media(create)
         shows_item = self._shows_item(create)
         if media is None and not (shows_item and self._item_path):
             self._evidence.add(-0.5, f"POST {create.path} takes neither JSON nor a form")
             return
         self._evidence.add(0.4, f"{create.method} {create.path} creates an item")
         steps, share = self._request(create)
-        if media is None or (shows_item and self._item_path and (share or 0) < SHARED):
+        if media is None or (shows_item and self._item_path and (share or 0) < bodies.SHARED):
             self._evidence.add(0.2, "its response has the item, whatever is sent")
         elif share is None:
             self._evidence.add(0.05, "the schema of the created item names no members")
-        elif share >= SHARED:
+        elif share >= bodies.SHARED:
             self._evidence.add(
                 0.25, f"{share:.0%} of the members sent are in the item that is read"
             )
         else:
             self._evidence.add(-0.35, f"only {share:.0%} of the members sent are in the item")
-        declared = success(create)
+        declared = bodies.success(create)
         if declared is not None and declared[0] == 201:  # noqa: PLR2004 - RFC 9110, 15.3.2: Created
             self._evidence.add(0.05, "it responds 201 Created")
-        sent = schema_at(self._schemas, request_schema(create), steps)
+        sent = bodies.schema_at(self._schemas, bodies.request_schema(create), steps)
         takes_list = "array" in self._schemas.types(sent)
         listed = self._list_place(create) if takes_list else None
         response = self._response(create) if listed is None else listed[0]
@@ -231,23 +210,23 @@ class _Draft:
     def _shows_item(self, operation: Operation) -> bool:
         """Tells whether a success has an item, with a member that identifies it."""
         steps = self._response(operation)
-        schema = schema_at(self._schemas, response_schema(operation), steps or ())
+        schema = bodies.schema_at(self._schemas, bodies.response_schema(operation), steps or ())
         own = {canonical(name) for name in self._schemas.members(schema)}
         return steps is not None and bool(own & set(self._names))
 
     def _list_place(self, operation: Operation) -> tuple[Steps, Steps] | None:
         """Returns the place of the list of items in a response, and of the item in each; or None."""
-        if operation.method == "GET" and is_open(self._schemas, operation):
-            schema = response_schema(operation)
+        if operation.method == "GET" and bodies.is_open(self._schemas, operation):
+            schema = bodies.response_schema(operation)
             if self._schemas.types(schema) != {"object"}:
                 return (), ()
             values = schema and self._schemas.follow(schema).child("additionalProperties")
             # a map of texts or of dates has no place for a list
             has_place = "array" in (self._schemas.types(values) or {"array"})
             return ((operation.path.rpartition("/")[2],), ()) if has_place else None
-        for steps, items in arrays(self._schemas, response_schema(operation)):
+        for steps, items in bodies.arrays(self._schemas, bodies.response_schema(operation)):
             for within, item in (((), items), single_item(items, self._schemas)):
-                if (self._share(item) or 0) >= SHARED:
+                if (self._share(item) or 0) >= bodies.SHARED:
                     return steps, within
         return None
 
@@ -262,11 +241,13 @@ class _Draft:
             return  # a picture or a text of the item
         steps: Steps = ()
         if role in {"replace", "update"}:
-            media = request_media(operation)
+            media = bodies.request_media(operation)
             steps, share = self._request(operation)
-            is_patch = operation.request_body and JSON_PATCH in operation.request_body.content
+            is_patch = (
+                operation.request_body and bodies.JSON_PATCH in operation.request_body.content
+            )
             is_without = media is None and not (role == "replace" and self._is_membership)
-            if is_without or (share is not None and share < SHARED and not is_patch):
+            if is_without or (share is not None and share < bodies.SHARED and not is_patch):
                 return
         self._operations.append(ResourceOperation(role, operation, steps, response))
 
@@ -291,14 +272,14 @@ class _Draft:
             if operation is None or self._place.find_item(method) is not None or identifier is None:
                 continue
             steps, share = self._request(operation)
-            _, item = opened(self._schemas, request_schema(operation), self._names)
-            if share and share >= SHARED and identifier in self._schemas.members(item):
+            _, item = bodies.opened(self._schemas, bodies.request_schema(operation), self._names)
+            if share and share >= bodies.SHARED and identifier in self._schemas.members(item):
                 response = self._response(operation)
                 self._operations.append(ResourceOperation(role, operation, steps, response))
 
     def _add_actions(self) -> None:
         for verb, operation in self._place.actions:
-            changes = action_changes(verb, self._members, self._schemas)
+            changes = bodies.action_changes(verb, self._members, self._schemas)
             if changes:
                 response = self._response(operation)
                 self._operations.append(
@@ -334,35 +315,35 @@ class _Draft:
 
     def _request(self, operation: Operation) -> tuple[Steps, float | None]:
         """Returns the place of the item in a request, and the share of members it has in common."""
-        media = request_media(operation)
+        media = bodies.request_media(operation)
         if media is None or media.schema is None:
             return (), None
-        steps, item = opened(self._schemas, media.schema, self._names)
-        if "array" in types_of(self._schemas, item):
+        steps, item = bodies.opened(self._schemas, media.schema, self._names)
+        if "array" in bodies.types_of(self._schemas, item):
             item = self._schemas.items(item) or item
         share = self._share(item)
-        if (share or 0) >= SHARED:
+        if (share or 0) >= bodies.SHARED:
             return steps, share
         members = self._schemas.members(media.schema)
         places = {(): media.schema} | {(name,): member for name, member in members.items()}
         for place, schema in places.items():
-            is_list = "array" in types_of(self._schemas, schema)
-            inner = self._share(item_schema(self._schemas, schema, ()))
-            if (inner or 0) >= SHARED and (len(members) == 1 or not is_list):
+            is_list = "array" in bodies.types_of(self._schemas, schema)
+            inner = self._share(bodies.item_schema(self._schemas, schema, ()))
+            if (inner or 0) >= bodies.SHARED and (len(members) == 1 or not is_list):
                 return place, inner
         return steps, share
 
     def _response(self, operation: Operation) -> Steps | None:
         """Returns the place of the item in a response, or None where it has none."""
-        schema = response_schema(operation)
+        schema = bodies.response_schema(operation)
         if "array" in self._schemas.types(schema):
             return None
         is_shown = schema is not None or operation.method == "GET"
-        if is_shown and is_open(self._schemas, operation):
+        if is_shown and bodies.is_open(self._schemas, operation):
             return ()
-        steps, item = opened(self._schemas, schema, self._names)
+        steps, item = bodies.opened(self._schemas, schema, self._names)
         share = self._share(item)
-        if item is None or (share is not None and share < SHARED):
+        if item is None or (share is not None and share < bodies.SHARED):
             return None
         return steps if self._schemas.members(item) or not self._members else None
 
@@ -390,7 +371,7 @@ def find_singletons(
     """
     by_key: dict[str, dict[str, Operation]] = {}
     for operation in declared:
-        key = collection_key(operation.path)
+        key = bodies.collection_key(operation.path)
         if not key.endswith("{}") and (operation.method, operation.path) not in taken:
             by_key.setdefault(key, {})[operation.method] = operation
     candidates = (_singleton(methods, schemas) for methods in by_key.values())
@@ -402,22 +383,22 @@ def _singleton(methods: dict[str, Operation], schemas: Schemas) -> ResourceSingl
     if "GET" not in methods or not changing or "POST" in methods:
         return None
     read = methods["GET"]
-    steps, schema = single_item(response_schema(read), schemas)
+    steps, schema = single_item(bodies.response_schema(read), schemas)
     members = schemas.members(schema)
-    if schema is None or not members or any(True for _ in arrays(schemas, schema, depth=0)):
+    if schema is None or not members or any(True for _ in bodies.arrays(schemas, schema, depth=0)):
         return None
     evidence = Evidence()
     evidence.add(0.5, f"GET {read.path} reads one object")
     found: list[ResourceOperation] = [ResourceOperation("read", read, (), steps)]
     for operation in changing:
-        body_steps, body = single_item(request_schema(operation), schemas)
+        body_steps, body = single_item(bodies.request_schema(operation), schemas)
         sent = schemas.members(body)
         share = len(sent.keys() & members.keys()) / len(sent) if sent else 0.0
         if share < 0.5:  # noqa: PLR2004 - half of the members, as for collections
             evidence.add(-0.2, f"{operation.method} takes other members ({share:.0%} are read)")
             continue
         evidence.add(0.35, f"{operation.method} takes {share:.0%} of the members that are read")
-        place, shown = single_item(response_schema(operation), schemas)
+        place, shown = single_item(bodies.response_schema(operation), schemas)
         response = place if schemas.members(shown).keys() & members.keys() else None
         role = _ROLES[operation.method]
         found.append(ResourceOperation(role, operation, body_steps, response))
@@ -446,7 +427,7 @@ def find_resources(document: Document, stated: StateModel = INFERRED) -> Resourc
     """
     schemas = Schemas(document)
     declared = operations(document)
-    drafts = [draft_collection(place, schemas) for place in places(declared).values()]
+    drafts = [draft_collection(place, schemas) for place in bodies.places(declared).values()]
     corrected = with_collections([it for it in drafts if it], stated, declared, schemas)
     collections = _related(with_scoped(corrected, declared, schemas), stated, schemas)
     paths = _paths_by_key([it for it in collections if it.is_certain])
@@ -507,7 +488,7 @@ def _parents_of(path: str, collections: Mapping[str, str]) -> tuple[ResourcePare
     """
     parents = []
     for match in PATH_PARAMETER.finditer(path):
-        key = item_collection(path[: match.end()])
+        key = bodies.item_collection(path[: match.end()])
         parents.append(ResourceParent(match[1], collections.get(key) if key else None))
     return tuple(parents)
 
@@ -531,8 +512,8 @@ def _references_of(
         target = collections.get(canonical(name))
         if target is None or name == identifier or target.identifier is None:
             continue
-        own = types_of(schemas, schemas.members(target.schema).get(target.identifier))
-        types = types_of(schemas, member)
+        own = bodies.types_of(schemas, schemas.members(target.schema).get(target.identifier))
+        types = bodies.types_of(schemas, member)
         if types and own and types & own:
             references[name] = target.path
     return references
@@ -557,7 +538,8 @@ def _paths_by_key(collections: Sequence[ResourceCollection]) -> dict[str, str]:
     """
     nested = [it for it in collections if it.item_path is None or _is_below(it)]
     return {
-        (it.item_path and item_collection(it.item_path)) or collection_key(it.path): it.path
+        (it.item_path and bodies.item_collection(it.item_path))
+        or bodies.collection_key(it.path): it.path
         for it in nested
     }
 

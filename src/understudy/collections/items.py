@@ -11,12 +11,7 @@ from typing import Any, Final
 import msgspec
 import orjson
 
-from understudy.collections.bodies import (
-    identifying_schemas,
-    moment_of,
-    sent_members,
-    types_of,
-)
+from understudy.collections.bodies import identifying_schemas, moment_of, sent_members, types_of
 from understudy.collections.model import Resource, ResourceModel, ResourceParent
 from understudy.collections.names import Moment, canonical, is_no_status, singular
 from understudy.limits import RECORDS

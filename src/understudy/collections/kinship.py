@@ -13,7 +13,6 @@ from understudy.collections import rules
 from understudy.collections.client import CollectionClient
 from understudy.collections.known_items import KnownItem, differing, objects_in
 from understudy.collections.model import ResourceOperation, Role
-from understudy.collections.requests import PreparedRequest
 from understudy.collections.rules import is_conditional
 from understudy.exchange.messages import Exchange
 from understudy.verify.checks import expect
@@ -140,22 +139,10 @@ def _change_below(
     role, read = collection.operation(name), collection.operation("read")
     if role is None or read is None or item.is_lost or collection.is_flat_at(role.operation.path):
         return
-    request = client.matching(role, _request(beside, role, item), item)
+    request = client.matching(role, beside.requests.at(role, item), item)
     exchange = beside.send(request)
     if exchange.response.is_success:
         _expect_unchanged(client, item, rules.PARENT_OWN, exchange, f"{request.path} is no item")
-
-
-def _request(client: CollectionClient, role: ResourceOperation, item: KnownItem) -> PreparedRequest:
-    """Returns a request that changes or deletes an item.
-
-    Raises:
-        NotPermitted: No valid change can be made.
-    """
-    if role.role == "delete":
-        return client.requests.plain(role, item)
-    change = client.requests.change if role.role == "update" else client.requests.replacement
-    return change(role, item)
 
 
 def _expect_unchanged(
@@ -186,7 +173,7 @@ def send_outdated(client: CollectionClient, item: KnownItem) -> None:
     if not before or not change(item) or before == _tag(client, item):
         return
     for role in roles:
-        request = _request(client, role, item)
+        request = client.requests.at(role, item)
         headers = {**request.headers, "if-match": before}
         exchange = client.send(request._replace(headers=headers))
         is_refused = exchange.response.is_refusal

@@ -10,15 +10,7 @@ from itertools import count
 from typing import Any, Final, NamedTuple
 from urllib.parse import quote, unquote, urlencode
 
-from understudy.collections.bodies import (
-    JSON_PATCH,
-    identifying_schemas,
-    item_schema,
-    path_parameter_schema,
-    read_names,
-    sent_members,
-    types_of,
-)
+from understudy.collections import bodies
 from understudy.collections.known_items import KnownItem
 from understudy.collections.model import (
     Resource,
@@ -192,9 +184,11 @@ class RequestMaker:
 
     def chosen(self, role: ResourceOperation, collection: ResourceCollection) -> Any:
         """Returns an identifier for a new item, of a number type if identifiers are numbers."""
-        name, declared = role.path_names[-1], identifying_schemas(self.schemas, collection)
+        name, declared = role.path_names[-1], bodies.identifying_schemas(self.schemas, collection)
         numbers = (
-            it for it in declared if "string" not in (types_of(self.schemas, it) or {"string"})
+            it
+            for it in declared
+            if "string" not in (bodies.types_of(self.schemas, it) or {"string"})
         )
         schema = next(iter((*numbers, *declared)), None)
         if schema is None:
@@ -218,7 +212,7 @@ class RequestMaker:
         if not media_type:
             return None
         plain = self.plain(role.operation, values)
-        if media_type == JSON_PATCH:
+        if media_type == bodies.JSON_PATCH:
             sent = dict(members.known)
             operations = [{"op": "replace", "path": f"/{n}", "value": v} for n, v in sent.items()]
             return plain._replace(headers=_typed(plain, media_type), body=operations, sent=sent)
@@ -239,7 +233,7 @@ class RequestMaker:
         """Returns the members of the item in a request body, without read-only ones."""
         return {
             name: member
-            for name, member in sent_members(self.schemas, role).items()
+            for name, member in bodies.sent_members(self.schemas, role).items()
             if not self.schemas.is_flagged(member, "readOnly")
         }
 
@@ -252,25 +246,25 @@ class RequestMaker:
         request without declared members, only read-only members count.
         """
         media_type, _ = self.body_schema(role)
-        sent = sent_members(self.schemas, role)
+        sent = bodies.sent_members(self.schemas, role)
         read = self.schemas.members(resource.schema)
-        takes = (media_type != JSON_PATCH and self.members(role)) or read
+        takes = (media_type != bodies.JSON_PATCH and self.members(role)) or read
         taken = (n for n in takes if not self.schemas.is_flagged(takes[n], "readOnly"))
         names = set(map(canonical, (*taken, resource.identifier or "")))
         return {n: it for n, it in {**read, **sent}.items() if canonical(n) not in names}
 
     def is_closed(self, role: ResourceOperation) -> bool:
         """Tells whether the schema of a request allows only declared members."""
-        whole = item_schema(self.schemas, self.body_schema(role)[1], role.request_path)
+        whole = bodies.item_schema(self.schemas, self.body_schema(role)[1], role.request_path)
         return self.schemas.keyword(whole, "additionalProperties") is False
 
     def read_names(self, role: ResourceOperation, resource: Resource) -> dict[str, str]:
         """Returns the members that can be sent and read back, each with its name in the item."""
-        return read_names(self.schemas, role, resource)
+        return bodies.read_names(self.schemas, role, resource)
 
     def value_for(self, role: ResourceOperation, name: str, current: Any) -> Any:
         """Returns another value than the current one for a member; the current one if none is found."""
-        member = sent_members(self.schemas, role).get(name)
+        member = bodies.sent_members(self.schemas, role).get(name)
         return current if member is None else self.other_value(member, name, current)
 
     def other_value(self, member: Node, name: str, current: Any) -> Any:
@@ -296,7 +290,7 @@ class RequestMaker:
             if item is not None:
                 self._fill(
                     item,
-                    item_schema(self.schemas, schema, steps) or schema,
+                    bodies.item_schema(self.schemas, schema, steps) or schema,
                     members,
                     is_varied=not attempt,
                 )
@@ -318,7 +312,10 @@ class RequestMaker:
             is_unique = canonical(name) in _UNIQUE or name in members.unique
             # a change that sets others back to their defaults shows by other values alone
             is_default = item.get(name) == self.schemas.keyword(member, "default")
-            is_unique |= is_default and types_of(self.schemas, member) in ({"integer"}, {"number"})
+            is_unique |= is_default and bodies.types_of(self.schemas, member) in (
+                {"integer"},
+                {"number"},
+            )
             if name in item and is_unique and is_varied and members.is_whole:
                 item[name] = self._varied(member, name, is_unique=True)
         item.update({n: it for n, it in members.known.items() if n in declared})
@@ -358,14 +355,14 @@ class RequestMaker:
         """Returns the text of a path parameter: the given one, or a sample."""
         if values and name in values:
             return values[name]
-        return written(self._sample(path_parameter_schema(operation, name), name)) or "a"
+        return written(self._sample(bodies.path_parameter_schema(operation, name), name)) or "a"
 
 
 def _content(operation: Operation) -> tuple[str, Node | None]:
     body = operation.request_body
     content = body.content if body is not None else {}
-    usual = [n for n in content if (is_json(n) or n == "*/*") and n != JSON_PATCH]
-    for name in (*usual, *(n for n in (URLENCODED, JSON_PATCH) if n in content)):
+    usual = [n for n in content if (is_json(n) or n == "*/*") and n != bodies.JSON_PATCH]
+    for name in (*usual, *(n for n in (URLENCODED, bodies.JSON_PATCH) if n in content)):
         return ("application/json" if name == "*/*" else name), content[name].schema
     return "", None
 
@@ -417,6 +414,15 @@ class CollectionRequests:
         """Returns a request without a body, to an item or to the whole collection."""
         identifier = None if item is None else item.identifier
         return self.maker.plain(role.operation, self.values(role, identifier))
+
+    def at(self, role: ResourceOperation, item: KnownItem) -> PreparedRequest:
+        """Returns a request that reads, changes, replaces or deletes an item.
+
+        Raises:
+            NotPermitted: No valid change can be made.
+        """
+        makers = {"update": self.change, "replace": self.replacement}
+        return makers.get(role.role, self.plain)(role, item)
 
     def creation(
         self,
@@ -487,7 +493,7 @@ class CollectionRequests:
 
     def sent_as_read(self, role: ResourceOperation, sent: Mapping[str, Any]) -> dict[str, Any]:
         """Returns the sent members that can be read back, by their names in the item."""
-        if self.maker.body_schema(role)[0] == JSON_PATCH:
+        if self.maker.body_schema(role)[0] == bodies.JSON_PATCH:
             return dict(sent)
         names = self.maker.read_names(role, self.collection)
         return {names[name]: value for name, value in sent.items() if name in names}
@@ -556,14 +562,14 @@ class CollectionRequests:
         """Returns the member to change and its new value; free texts are preferred."""
         maker = self.maker
         names = maker.read_names(role, self.collection)
-        if maker.body_schema(role)[0] == JSON_PATCH:
+        if maker.body_schema(role)[0] == bodies.JSON_PATCH:
             names = {name: name for name in sorted(item.expected)}
             role = self.collection.operation("create") or role
         members = maker.members(role)
 
         def rank(name: str) -> tuple[bool, bool]:
             keywords = (maker.schemas.keyword(members.get(name), it) for it in _NOT_FREE)
-            is_text = types_of(maker.schemas, members.get(name)) == {"string"}
+            is_text = bodies.types_of(maker.schemas, members.get(name)) == {"string"}
             return not is_text, any(keyword is not None for keyword in keywords)
 
         for name in sorted((it for it in names if it not in self.collection.references), key=rank):

@@ -10,26 +10,11 @@ from typing import Any, Final
 
 import msgspec
 
-from understudy.collections import reading
+from understudy.collections import calls, reading
 from understudy.collections.bodies import JSON_PATCH, sent_members, types_of
-from understudy.collections.calls import (
-    CREATED,
-    OVERRIDE,
-    BoundCall,
-    StatefulDocument,
-    expect_match,
-    item_headers,
-    response,
-    status_for,
-)
 from understudy.collections.inference import infer_resources
 from understudy.collections.items import text_of
-from understudy.collections.model import (
-    Resource,
-    ResourceOperation,
-    ResourceSingleton,
-    Role,
-)
+from understudy.collections.model import Resource, ResourceOperation, ResourceSingleton, Role
 from understudy.collections.names import canonical
 from understudy.collections.seeding import load_seed_data, seeded
 from understudy.errors import BadRequest, Conflict, NotFound, Problem, StartupError
@@ -91,7 +76,7 @@ _NOT_FOUND: Final = 404
 _CONFLICT: Final = 409
 
 
-def chosen_identifier(bound: BoundCall, sent: Mapping[str, Any]) -> Any:
+def chosen_identifier(bound: calls.BoundCall, sent: Mapping[str, Any]) -> Any:
     """Returns the identifier that the client chose, or None if the server chooses.
 
     If another item has it and the document declares no 409, a text replaces that item, and for a
@@ -119,7 +104,7 @@ def chosen_identifier(bound: BoundCall, sent: Mapping[str, Any]) -> Any:
     return None  # servers choose numbers
 
 
-def expect_unique(bound: BoundCall, sent: Mapping[str, Any], item: Item | None) -> None:
+def expect_unique(bound: calls.BoundCall, sent: Mapping[str, Any], item: Item | None) -> None:
     """Expects that no other item has the values of unique members, if the document declares 409.
 
     Raises:
@@ -137,7 +122,7 @@ def expect_unique(bound: BoundCall, sent: Mapping[str, Any], item: Item | None) 
                 raise Conflict(msg, code="conflict")
 
 
-def expect_references(bound: BoundCall, sent: Mapping[str, Any]) -> None:
+def expect_references(bound: calls.BoundCall, sent: Mapping[str, Any]) -> None:
     """Expects references to existing items; only notes others if no suitable status is declared.
 
     Raises:
@@ -156,7 +141,7 @@ def expect_references(bound: BoundCall, sent: Mapping[str, Any]) -> None:
         bound.call.notes.append(f"{msg} The document declares no status that refuses it.")
 
 
-def expect_unreferenced(bound: BoundCall, item: Item) -> str:
+def expect_unreferenced(bound: calls.BoundCall, item: Item) -> str:
     """Expects that no item refers to an item to be deleted, if the document declares 409.
 
     Returns:
@@ -181,11 +166,11 @@ def expect_unreferenced(bound: BoundCall, item: Item) -> str:
     return left
 
 
-def _statuses(bound: BoundCall) -> Mapping[str, Any]:
+def _statuses(bound: calls.BoundCall) -> Mapping[str, Any]:
     return bound.role.operation.responses
 
 
-def create(bound: BoundCall) -> HandlerResponse | None:
+def create(bound: calls.BoundCall) -> HandlerResponse | None:
     """Creates an item, or one for each of a list, from the sent members and generated ones.
 
     Raises:
@@ -203,11 +188,11 @@ def create(bound: BoundCall) -> HandlerResponse | None:
     created = [_created(bound, sent) for sent in items]
     if not bound.role.takes_list:
         return _with_item(bound, created[0], is_created=True)
-    status = status_for(bound, is_created=True)
-    return response(bound, status, [item.body for item in created])
+    status = calls.status_for(bound, is_created=True)
+    return calls.response(bound, status, [item.body for item in created])
 
 
-def _created(bound: BoundCall, sent: Mapping[str, Any]) -> Item:
+def _created(bound: calls.BoundCall, sent: Mapping[str, Any]) -> Item:
     """Creates one item, with the identifier that the client chose or the next one."""
     number = bound.records.next_number(bound.resource.path)
     identifier = chosen_identifier(bound, sent)
@@ -220,7 +205,7 @@ def _created(bound: BoundCall, sent: Mapping[str, Any]) -> Item:
     return _kept(bound, number, identifier, sent)
 
 
-def replace(bound: BoundCall) -> HandlerResponse | None:
+def replace(bound: calls.BoundCall) -> HandlerResponse | None:
     """Replaces an item; creates it if PUT creates items in this collection.
 
     Raises:
@@ -230,7 +215,7 @@ def replace(bound: BoundCall) -> HandlerResponse | None:
     """
     bound.expect_parents()
     item = _known(bound) if _creates_by_put(bound) else bound.item()
-    expect_match(bound, item)
+    calls.expect_match(bound, item)
     sent = bound.sent
     if item is None:
         return _put(bound, sent) if _creates_by_put(bound) else None
@@ -257,7 +242,7 @@ def replace(bound: BoundCall) -> HandlerResponse | None:
     return _changed(bound, item, changed)
 
 
-def update(bound: BoundCall) -> HandlerResponse | None:
+def update(bound: calls.BoundCall) -> HandlerResponse | None:
     """Changes members of an item: by a merge patch (RFC 7396), or by a JSON patch (RFC 6902).
 
     Raises:
@@ -269,7 +254,7 @@ def update(bound: BoundCall) -> HandlerResponse | None:
     item = bound.item()
     if item is None:
         return None
-    expect_match(bound, item)
+    calls.expect_match(bound, item)
     if isinstance(bound.body, list):
         changed = _patched(bound, item)
         sent = {name: changed[name] for name in changed if changed[name] != item.body.get(name)}
@@ -284,7 +269,7 @@ def update(bound: BoundCall) -> HandlerResponse | None:
     return _changed(bound, item, changed)
 
 
-def _patched(bound: BoundCall, item: Item) -> Mapping[str, Any]:
+def _patched(bound: calls.BoundCall, item: Item) -> Mapping[str, Any]:
     """Returns the members of an item after a JSON patch, which documents often declare as plain JSON.
 
     A list in plain JSON that cannot be applied as a patch changes nothing.
@@ -306,7 +291,7 @@ def _patched(bound: BoundCall, item: Item) -> Mapping[str, Any]:
     return changed or fixed
 
 
-def act(bound: BoundCall) -> HandlerResponse | None:
+def act(bound: calls.BoundCall) -> HandlerResponse | None:
     """Sets the members that an action changes.
 
     Raises:
@@ -316,13 +301,13 @@ def act(bound: BoundCall) -> HandlerResponse | None:
     item = bound.item()
     if item is None:
         return None
-    expect_match(bound, item)
+    calls.expect_match(bound, item)
     changes = ", ".join(f"{name} to {value!r}" for name, value in bound.role.changes.items())
     bound.call.notes.append(f"set {changes} of {item.identifier!r} in {bound.resource.path}")
     return _changed(bound, item, {**item.body, **bound.role.changes})
 
 
-def delete(bound: BoundCall) -> HandlerResponse | None:
+def delete(bound: calls.BoundCall) -> HandlerResponse | None:
     """Deletes an item and everything below it.
 
     Raises:
@@ -333,7 +318,7 @@ def delete(bound: BoundCall) -> HandlerResponse | None:
     item = bound.item()
     if item is None:
         return None
-    expect_match(bound, item)
+    calls.expect_match(bound, item)
     left = expect_unreferenced(bound, item)
     deleted = bound.records.delete(bound.resource, item)
     path, notes = bound.resource.path, bound.call.notes
@@ -341,15 +326,15 @@ def delete(bound: BoundCall) -> HandlerResponse | None:
     notes += [f"deleted {count} below it, of {below}" for below, count in deleted.items()]
     if left:
         notes.append(f"other items still refer to it: {left}")
-    return response(bound, status_for(bound), item.body)
+    return calls.response(bound, calls.status_for(bound), item.body)
 
 
-def _with_item(bound: BoundCall, item: Item, *, is_created: bool = False) -> HandlerResponse:
-    status = status_for(bound, is_created=is_created)
-    return response(bound, status, item.body, item_headers(bound, item))
+def _with_item(bound: calls.BoundCall, item: Item, *, is_created: bool = False) -> HandlerResponse:
+    status = calls.status_for(bound, is_created=is_created)
+    return calls.response(bound, status, item.body, calls.item_headers(bound, item))
 
 
-def _changed(bound: BoundCall, item: Item, body: Mapping[str, Any]) -> HandlerResponse:
+def _changed(bound: calls.BoundCall, item: Item, body: Mapping[str, Any]) -> HandlerResponse:
     """Stores an item with another body, and returns the response."""
     fitting = _fitting(bound, item, body)
     stamped = bound.maker.stamped(fitting, ("updated",), bound.world.clock.now())
@@ -360,7 +345,7 @@ def _changed(bound: BoundCall, item: Item, body: Mapping[str, Any]) -> HandlerRe
     return _with_item(bound, changed)
 
 
-def _fitting(bound: BoundCall, item: Item, body: Mapping[str, Any]) -> dict[str, Any]:
+def _fitting(bound: calls.BoundCall, item: Item, body: Mapping[str, Any]) -> dict[str, Any]:
     """Returns a body in which values that the item's schema refuses are dropped, and noted."""
     shape, fitting = bound.shape, dict(body)
     for name, value in body.items():
@@ -373,7 +358,7 @@ def _fitting(bound: BoundCall, item: Item, body: Mapping[str, Any]) -> dict[str,
     return fitting
 
 
-def _expect_valid(bound: BoundCall, item: Item, body: Mapping[str, Any] | None) -> None:
+def _expect_valid(bound: calls.BoundCall, item: Item, body: Mapping[str, Any] | None) -> None:
     if body is None:
         msg = "The patch replaces the item by a value that is not an object."
         raise BadRequest(msg, code="invalid_patch")
@@ -388,7 +373,7 @@ def _expect_valid(bound: BoundCall, item: Item, body: Mapping[str, Any] | None) 
     raise BadRequest(msg, code="invalid_body")
 
 
-def _kept(bound: BoundCall, number: int, identifier: Any, sent: Mapping[str, Any]) -> Item:
+def _kept(bound: calls.BoundCall, number: int, identifier: Any, sent: Mapping[str, Any]) -> Item:
     """Makes an item, and stores it in its collection."""
     address = bound.address
     now = bound.world.clock.now()
@@ -401,7 +386,7 @@ def _kept(bound: BoundCall, number: int, identifier: Any, sent: Mapping[str, Any
     return item
 
 
-def _put(bound: BoundCall, sent: Mapping[str, Any]) -> HandlerResponse:
+def _put(bound: calls.BoundCall, sent: Mapping[str, Any]) -> HandlerResponse:
     """Creates an item with the identifier in the path."""
     expect_references(bound, sent)
     expect_unique(bound, sent, None)
@@ -410,7 +395,7 @@ def _put(bound: BoundCall, sent: Mapping[str, Any]) -> HandlerResponse:
     return _with_item(bound, _kept(bound, number, identifier, sent), is_created=True)
 
 
-def _identifier_in_path(bound: BoundCall) -> Any:
+def _identifier_in_path(bound: calls.BoundCall) -> Any:
     """Returns the identifier in the path, converted to the type of the item's member.
 
     Raises:
@@ -429,16 +414,16 @@ def _identifier_in_path(bound: BoundCall) -> Any:
     raise NotFound(msg, code="not_found")
 
 
-def _creates_by_put(bound: BoundCall) -> bool:
+def _creates_by_put(bound: calls.BoundCall) -> bool:
     """Tells whether PUT creates items: if no POST does, or if 201 is declared for PUT."""
     if bound.resource.is_flat:
         return False
     has_create = bound.resource.operation("create") is not None
-    is_declared = str(CREATED) in bound.role.operation.responses
+    is_declared = str(calls.CREATED) in bound.role.operation.responses
     return bound.address.identifier is not None and (is_declared or not has_create)
 
 
-def _known(bound: BoundCall) -> Item | None:
+def _known(bound: calls.BoundCall) -> Item | None:
     address = bound.address
     if isinstance(bound.resource, ResourceSingleton):
         return bound.single()
@@ -447,17 +432,17 @@ def _known(bound: BoundCall) -> Item | None:
     return bound.records.get(bound.resource.path, address.parents, address.identifier)
 
 
-def _writable(bound: BoundCall, sent: Mapping[str, Any]) -> dict[str, Any]:
+def _writable(bound: calls.BoundCall, sent: Mapping[str, Any]) -> dict[str, Any]:
     """Returns the sent members without read-only ones and the identifier."""
     return {name: value for name, value in sent.items() if _is_writable(bound, name)}
 
 
-def _is_writable(bound: BoundCall, name: str) -> bool:
+def _is_writable(bound: calls.BoundCall, name: str) -> bool:
     member = bound.shape.members.get(name)
     return name != bound.shape.identifier and not (member is not None and member.is_read_only)
 
 
-def _keeps_null(bound: BoundCall, name: str, value: Any) -> bool:
+def _keeps_null(bound: calls.BoundCall, name: str, value: Any) -> bool:
     """Tells whether null is stored as the value of a member, instead of removing it.
 
     In a merge patch, null removes an optional member; in plain JSON it is a value if the schema
@@ -469,7 +454,7 @@ def _keeps_null(bound: BoundCall, name: str, value: Any) -> bool:
     return member.is_required or bound.call.media_type != MERGE_PATCH
 
 
-_FUNCTIONS: Final[Mapping[Role, Callable[[BoundCall], HandlerResponse | None]]] = {
+_FUNCTIONS: Final[Mapping[Role, Callable[[calls.BoundCall], HandlerResponse | None]]] = {
     "list": reading.list_items,
     "create": create,
     "read": reading.read,
@@ -490,7 +475,7 @@ class StatefulOperation:
         role: The operation in its role.
     """
 
-    stateful: StatefulDocument
+    stateful: calls.StatefulDocument
     resource: Resource
     role: ResourceOperation
 
@@ -501,11 +486,14 @@ class StatefulOperation:
             Problem: The state does not allow the request.
         """
         self.stateful.adopt(call.schemas)
-        bound = BoundCall(call, self.stateful, self.resource, self.role)
+        bound = calls.BoundCall(call, self.stateful, self.resource, self.role)
         try:
             return _FUNCTIONS[self.role.role](bound)
         except Problem as problem:
-            problem.headers = (*problem.headers, OVERRIDE)  # says how to correct the inference
+            problem.headers = (
+                *problem.headers,
+                calls.OVERRIDE,
+            )  # says how to correct the inference
             raise
 
     def path_values(self) -> Mapping[str, str]:
@@ -528,7 +516,7 @@ class StatefulOperation:
             "role": self.role.role,
             "confidence": self.resource.confidence,
             "reasons": list(self.resource.reasons),
-            "override": OVERRIDE[1],
+            "override": calls.OVERRIDE[1],
         }
 
 
@@ -548,7 +536,7 @@ def served(document: Document, settings: Settings) -> InferredState | None:
         raise StartupError(msg)
     if not model.resources:
         return None
-    stateful = StatefulDocument(document, model)
+    stateful = calls.StatefulDocument(document, model)
 
     def with_items(fixtures: Baseline) -> Baseline:
         if LAST_NUMBERS.name in fixtures:

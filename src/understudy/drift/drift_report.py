@@ -13,15 +13,7 @@ from msgspec import Struct, structs
 
 from understudy.drift.differences import NOTED, Fault
 from understudy.drift.documents.changes import STATEMENTS, Audience
-from understudy.reports.content import (
-    Cause,
-    ChangeLine,
-    Comparison,
-    Entry,
-    Report,
-    Section,
-    ShownSide,
-)
+from understudy.reports import content
 from understudy.terminal import counted
 
 
@@ -312,7 +304,7 @@ def _where(change: ReportedChange) -> str:
     return ": ".join(part for part in (change.operation, change.place, member) if part)
 
 
-def report_of(drift: DriftReport, started: datetime | None = None) -> Report:
+def report_of(drift: DriftReport, started: datetime | None = None) -> content.Report:
     """Returns the common report of two deployments and their documents.
 
     Args:
@@ -320,7 +312,7 @@ def report_of(drift: DriftReport, started: datetime | None = None) -> Report:
         started: Start of the comparison; None leaves it out.
     """
     when = {} if started is None else {"started": f"{started.astimezone(UTC):%Y-%m-%dT%H:%M:%S}"}
-    return Report(
+    return content.Report(
         tool="understudy drift",
         title=_title(drift),
         verdict=_total(drift),
@@ -340,28 +332,30 @@ def _title(drift: DriftReport) -> str:
     return " and ".join(f"{pair.old} and {pair.new}" for pair in drift.documents)
 
 
-def _sections(drift: DriftReport) -> Iterator[Section]:
+def _sections(drift: DriftReport) -> Iterator[content.Section]:
     if drift.changed_facts:
         facts = tuple(map(_fact, drift.changed_facts))
-        yield Section(CHANGED_FACTS, facts, topic=CHANGED_FACTS)
+        yield content.Section(CHANGED_FACTS, facts, topic=CHANGED_FACTS)
     for fault, title in TITLES.items():
         causes = tuple(_cause(cause) for cause in drift.causes if cause.fault == fault)
         if causes:
             is_expected = fault == "learnt"
             is_note = fault in NOTED or is_expected
-            yield Section(title, causes, is_note=is_note, topic=title, is_expected=is_expected)
+            yield content.Section(
+                title, causes, is_note=is_note, topic=title, is_expected=is_expected
+            )
 
 
-def _fact(fact: ReportedFact) -> Cause:
-    entry = Entry(
+def _fact(fact: ReportedFact) -> content.Cause:
+    entry = content.Entry(
         label=fact.request + _mark(fact),
         summary=fact.summary,
         operation=fact.request.rpartition(" as ")[0],
         fingerprint=fact.fingerprint,
-        sides=(ShownSide(fact.commands, response=fact.response),),
+        sides=(content.ShownSide(fact.commands, response=fact.response),),
         is_accepted=fact.is_accepted,
     )
-    return Cause(
+    return content.Cause(
         fact.rule,
         fact.question,
         (entry,),
@@ -370,9 +364,9 @@ def _fact(fact: ReportedFact) -> Cause:
     )
 
 
-def _cause(cause: ReportedCause) -> Cause:
+def _cause(cause: ReportedCause) -> content.Cause:
     names = ("the deployment", "the other")
-    return Cause(
+    return content.Cause(
         cause.rule,
         cause.statement,
         tuple(map(_difference, cause.differences)),
@@ -384,15 +378,15 @@ def _cause(cause: ReportedCause) -> Cause:
     )
 
 
-def _difference(difference: ReportedDifference) -> Entry:
-    return Entry(
+def _difference(difference: ReportedDifference) -> content.Entry:
+    return content.Entry(
         label=difference.summary + _mark(difference),
         summary=difference.summary,
         operation=difference.request.rpartition(" as ")[0],
         fingerprint=difference.fingerprint,
         sides=(
-            ShownSide(difference.commands, "The deployment", difference.response),
-            ShownSide(difference.other_commands, "The other", difference.other_response),
+            content.ShownSide(difference.commands, "The deployment", difference.response),
+            content.ShownSide(difference.other_commands, "The other", difference.other_response),
         )
         if difference.response
         else (),
@@ -400,12 +394,12 @@ def _difference(difference: ReportedDifference) -> Entry:
     )
 
 
-def _comparison(pair: ReportedDocuments) -> Comparison:
+def _comparison(pair: ReportedDocuments) -> content.Comparison:
     changes = []
     for members, further in _grouped(pair.changes):
         first = members[0]
         changes.append(
-            ChangeLine(
+            content.ChangeLine(
                 entries=tuple(_changed(member, pair) for member in members),
                 rule=f"document-{first.kind}",
                 statement=STATEMENTS[first.kind],
@@ -416,11 +410,11 @@ def _comparison(pair: ReportedDocuments) -> Comparison:
                 further=tuple(further),
             )
         )
-    return Comparison(f"From {pair.old} to {pair.new}", tuple(changes))
+    return content.Comparison(f"From {pair.old} to {pair.new}", tuple(changes))
 
 
-def _changed(change: ReportedChange, pair: ReportedDocuments) -> Entry:
-    return Entry(
+def _changed(change: ReportedChange, pair: ReportedDocuments) -> content.Entry:
+    return content.Entry(
         label=change.summary,
         summary=f"{change.summary} ({_breaks(change)}; from {pair.old} to {pair.new})",
         operation=change.operation or pair.new,

@@ -4,15 +4,7 @@ from os import urandom  # no fixture: the tag of a list is of no world
 from typing import Any
 
 from understudy.errors import StartupError, nearest
-from understudy.fleet.connection import (
-    SCHEMA,
-    STORED,
-    StoreRefusal,
-    described,
-    other_version,
-    packed,
-    send_once,
-)
+from understudy.fleet import connection
 from understudy.mock.server.worlds import DEFAULT
 from understudy.store_address import store_address
 
@@ -52,14 +44,14 @@ def end_stored_world(url: str, name: str) -> None:
 
 def _reply(url: str, ended: bytes, tag: bytes) -> Any:
     address = store_address(url, "--store")
-    message = packed({"schema": SCHEMA, "ended": ended, "tag": tag})
+    message = connection.packed({"schema": connection.SCHEMA, "ended": ended, "tag": tag})
     try:
-        reply = send_once(address, ("EVAL", STORED.text, 0, message))
-    except (OSError, StoreRefusal) as error:
-        msg = f"--store: {described(address, error)}"
+        reply = connection.send_once(address, ("EVAL", connection.STORED.text, 0, message))
+    except (OSError, connection.StoreRefusal) as error:
+        msg = f"--store: {connection.described(address, error)}"
         raise StartupError(msg) from error
     if reply[0] == b"schema":
-        msg = f"--store: {other_version(address, reply[1], reply[2])}"
+        msg = f"--store: {connection.other_version(address, reply[1], reply[2])}"
         raise StartupError(msg)
     return reply
 

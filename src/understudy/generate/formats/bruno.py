@@ -14,28 +14,7 @@ from understudy.cases.drafts import dumps
 from understudy.cases.model import ENCODED, Case, CaseRequest, SequenceStep, SetUp
 from understudy.cases.test_data import SECRETS
 from understudy.errors import StartupError
-from understudy.generate.formats.export import (
-    BASE_URL_NAMES,
-    HIDDEN,
-    SET_UP,
-    TITLE,
-    ExportSettings,
-    OutputPiece,
-    OutputPieces,
-    comment,
-    expected_location,
-    in_braces,
-    indented,
-    is_template,
-    javascript,
-    plain_text,
-    printable,
-    repeated_header,
-    script,
-    status_pattern,
-    title,
-    written,
-)
+from understudy.generate.formats import export
 
 _PLAIN_UPLOAD = re.compile(
     rb"(?P<boundary>--[\w-]+)\r\n"
@@ -47,7 +26,7 @@ _PLAIN_UPLOAD = re.compile(
 """Matches a multipart body with one file, as Bruno writes it."""
 
 _ENCODING = f"""script:pre-request {{
-  for (const name of {javascript([*SECRETS])}) {{
+  for (const name of {export.javascript([*SECRETS])}) {{
     const text = bru.interpolate("{{{{" + name + "}}}}");
     bru.setVar(name + "{ENCODED}", text.includes("{{{{") ? "" : encodeURIComponent(text));
   }}
@@ -65,34 +44,34 @@ _SETTINGS = """settings {
 """
 
 
-def write(cases: Iterable[Case], settings: ExportSettings) -> OutputPieces:
+def write(cases: Iterable[Case], settings: export.ExportSettings) -> export.OutputPieces:
     """Yields the collection's files."""
-    manifest = {"version": "1", "name": TITLE, "type": "collection"}
-    yield OutputPiece("bruno.json", f"{dumps(manifest)}\n".encode())
+    manifest = {"version": "1", "name": export.TITLE, "type": "collection"}
+    yield export.OutputPiece("bruno.json", f"{dumps(manifest)}\n".encode())
     lines = [f"  {name}: {_variable(name, text)}" for name, text in settings.variables.items()]
     variables = "\n".join(lines)
     collection = f"vars:pre-request {{\n{variables}\n}}\n\n{_ENCODING}"
-    yield OutputPiece("collection.bru", collection.encode())
-    yield OutputPiece("environments/deployment.bru", f"vars {{\n{variables}\n}}\n".encode())
+    yield export.OutputPiece("collection.bru", collection.encode())
+    yield export.OutputPiece("environments/deployment.bru", f"vars {{\n{variables}\n}}\n".encode())
     numbers = count(1)
 
-    def pieces(case: Case, set_up: SetUp | None) -> Iterator[OutputPiece]:
+    def pieces(case: Case, set_up: SetUp | None) -> Iterator[export.OutputPiece]:
         folder = case.id.rpartition("-")[0]
         if set_up is not None:
             name = f"{case.id}-set-up"
             yield from _body_files(name, set_up.request, settings)
             text = _set_up_file(name, next(numbers), case, set_up, settings)
-            yield OutputPiece(f"{folder}/set-up of {_named(case)}.bru", text.encode())
+            yield export.OutputPiece(f"{folder}/set-up of {_named(case)}.bru", text.encode())
         yield from _body_files(case.id, case.request, settings)
         text = _case_file(next(numbers), case, settings)
-        yield OutputPiece(f"{folder}/{_named(case)}.bru", text.encode())
+        yield export.OutputPiece(f"{folder}/{_named(case)}.bru", text.encode())
 
-    yield from written(cases, _reason, pieces)
+    yield from export.written(cases, _reason, pieces)
 
 
 def _named(case: Case) -> str:
     """Returns the title of a case as a file name that every system allows."""
-    what, _, behind = title(case).rpartition(" (")
+    what, _, behind = export.title(case).rpartition(" (")
     plain = re.sub(r"[^A-Za-z0-9_.,' -]+", " ", what)
     return f"{' '.join(plain.split())[:_MOST_OF_NAME].strip(' .')} ({behind}"
 
@@ -103,10 +82,10 @@ def quoted(text: str) -> str:
     Raises:
         StartupError: Bruno has no syntax for the text.
     """
-    if text != text.strip() or printable(text) != text or is_template(text):
+    if text != text.strip() or export.printable(text) != text or export.is_template(text):
         msg = f"Bruno cannot write {text!r} as a value; leave it out, or choose another format."
         raise StartupError(msg)
-    return in_braces(text)
+    return export.in_braces(text)
 
 
 def _variable(name: str, text: str) -> str:
@@ -116,9 +95,9 @@ def _variable(name: str, text: str) -> str:
 def _reason(case: Case) -> str:
     request = case.request
     if request.body_variables and _is_file(request):
-        return HIDDEN
-    if repeated_header(case):
-        return f"Bruno joins the two headers {repeated_header(case)}"
+        return export.HIDDEN
+    if export.repeated_header(case):
+        return f"Bruno joins the two headers {export.repeated_header(case)}"
     if any(not _is_writable(name, text) for name, text in request.headers):
         return "a header that Bruno trims, or reads as a variable"
     if _is_multipart(request) and _upload(request) is None:
@@ -128,7 +107,9 @@ def _reason(case: Case) -> str:
 
 
 def _is_writable(name: str, text: str) -> bool:
-    is_plain = text == text.strip() and printable(text) == text and not is_template(text)
+    is_plain = (
+        text == text.strip() and export.printable(text) == text and not export.is_template(text)
+    )
     return bool(text) and is_plain and not name.startswith("~")  # which would disable the header
 
 
@@ -165,26 +146,28 @@ def _is_file(request: CaseRequest) -> bool:
     """Tells whether a body has to be in a file, because Bruno would change or interpret it."""
     if request.body is None:
         return False
-    text = plain_text(request.body)
-    return not text or is_template(text) or bool(re.search(r"^\s|\s$|[\n\r]|^[}'\"]", text))
+    text = export.plain_text(request.body)
+    return not text or export.is_template(text) or bool(re.search(r"^\s|\s$|[\n\r]|^[}'\"]", text))
 
 
-def _body_files(name: str, request: CaseRequest, settings: ExportSettings) -> Iterator[OutputPiece]:
+def _body_files(
+    name: str, request: CaseRequest, settings: export.ExportSettings
+) -> Iterator[export.OutputPiece]:
     upload = _upload(request)
     if upload is not None:
-        yield OutputPiece(f"{settings.beside}/{name}/{upload.name}", upload.content)
+        yield export.OutputPiece(f"{settings.beside}/{name}/{upload.name}", upload.content)
     elif request.body is not None and _is_file(request):
-        yield OutputPiece(f"{settings.beside}/{name}.bin", request.body)
+        yield export.OutputPiece(f"{settings.beside}/{name}.bin", request.body)
 
 
 def _set_up_file(
-    name: str, number: int, case: Case, set_up: SetUp, settings: ExportSettings
+    name: str, number: int, case: Case, set_up: SetUp, settings: export.ExportSettings
 ) -> str:
     request = set_up.request
-    keeping = script("bruno_keep.js", member=set_up.member, variable=set_up.variable)
+    keeping = export.script("bruno_keep.js", member=set_up.member, variable=set_up.variable)
     return "\n".join(
         [
-            f"meta {{\n  name: {SET_UP.replace(':', ',')}\n  type: http\n  seq: {number}\n}}\n",
+            f"meta {{\n  name: {export.SET_UP.replace(':', ',')}\n  type: http\n  seq: {number}\n}}\n",
             *_request(name, request, settings),
             _before(case, request),
             _block("script:post-response", keeping),
@@ -193,8 +176,8 @@ def _set_up_file(
     )
 
 
-def _case_file(number: int, case: Case, settings: ExportSettings) -> str:
-    description = comment(case).replace("{", "(").replace("}", ")")
+def _case_file(number: int, case: Case, settings: export.ExportSettings) -> str:
+    description = export.comment(case).replace("{", "(").replace("}", ")")
     return "\n".join(
         [
             f"meta {{\n  name: {_named(case)}\n  type: http\n  seq: {number}\n}}\n",
@@ -207,8 +190,8 @@ def _case_file(number: int, case: Case, settings: ExportSettings) -> str:
     )
 
 
-def _request(name: str, request: CaseRequest, settings: ExportSettings) -> Iterator[str]:
-    base = "{{" + BASE_URL_NAMES[request.site] + "}}"
+def _request(name: str, request: CaseRequest, settings: export.ExportSettings) -> Iterator[str]:
+    base = "{{" + export.BASE_URL_NAMES[request.site] + "}}"
     kind, block = _body(name, request, settings)
     yield f"{request.method.lower()} {{\n  url: {base}{quoted(request.target)}"
     yield f"  body: {kind}\n  auth: none\n}}\n"
@@ -222,7 +205,7 @@ def _request(name: str, request: CaseRequest, settings: ExportSettings) -> Itera
     yield block
 
 
-def _body(name: str, request: CaseRequest, settings: ExportSettings) -> tuple[str, str]:
+def _body(name: str, request: CaseRequest, settings: export.ExportSettings) -> tuple[str, str]:
     """Returns Bruno's name for the kind of the body, and the block with the body."""
     if request.body is None:
         return "none", ""
@@ -231,7 +214,7 @@ def _body(name: str, request: CaseRequest, settings: ExportSettings) -> tuple[st
         file = f"@file({settings.beside}/{name}/{upload.name}) @contentType({upload.media_type})"
         return "multipartForm", f"body:multipart-form {{\n  {upload.field}: {file}\n}}\n"
     if not _is_file(request):
-        return "text", f"body:text {{\n  {in_braces(request.body.decode())}\n}}\n"
+        return "text", f"body:text {{\n  {export.in_braces(request.body.decode())}\n}}\n"
     types = _types(request)
     media_type = f" @contentType({types[0]})" if types else ""
     file = f"@file({settings.beside}/{name}.bin){media_type}"
@@ -246,34 +229,34 @@ def _before(case: Case, request: CaseRequest) -> str:
     needed = (*case.variables, *case.items)
     if not needed:
         return ""
-    names = javascript([*needed])
+    names = export.javascript([*needed])
     lines = [
         "script:pre-request {",
         f"  const texts = {names}.map((name) => bru.interpolate('{{{{' + name + '}}}}'));",
         "  if (texts.some((text) => !text || text.includes('{{'))) bru.runner.skipRequest();",
     ]
     if request.body is not None and request.body_variables:
-        text = javascript(in_braces(request.body.decode()))
+        text = export.javascript(export.in_braces(request.body.decode()))
         lines.append(f"  req.setBody(bru.interpolate({text}));")
     return "\n".join([*lines, "}\n"])
 
 
 def _block(name: str, code: str) -> str:
-    return f"{name} {{\n{indented(code)}\n}}\n"
+    return f"{name} {{\n{export.indented(code)}\n}}\n"
 
 
 def _tests(case: Case) -> str:
-    code = script(
+    code = export.script(
         "bruno_test.js",
-        statuses=javascript(status_pattern(case)),
-        title=javascript(title(case)),
-        location=expected_location(case, "res.getHeader('location')", "expect"),
+        statuses=export.javascript(export.status_pattern(case)),
+        title=export.javascript(export.title(case)),
+        location=export.expected_location(case, "res.getHeader('location')", "expect"),
     )
     return code if case.step is None else f"{code}\n{_step(case.step)}"
 
 
 def _step(step: SequenceStep) -> str:
     """Returns the script that stores the values for later steps, and tests the assertions."""
-    name = javascript(f"{step.sequence}, step {step.number}, shown")
-    shown = script("bruno_step.js", step=javascript(step.as_json()), title=name)
-    return f"{script('steps.js')}\n{shown}"
+    name = export.javascript(f"{step.sequence}, step {step.number}, shown")
+    shown = export.script("bruno_step.js", step=export.javascript(step.as_json()), title=name)
+    return f"{export.script('steps.js')}\n{shown}"

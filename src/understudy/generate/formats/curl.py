@@ -10,21 +10,7 @@ from understudy.cases.drafts import dumps
 from understudy.cases.model import ENCODED, ITEMS, VARIABLE, Case, CaseRequest, SetUp
 from understudy.cases.test_data import SECRETS
 from understudy.exchange.curl import field_text
-from understudy.generate.formats.export import (
-    BASE_URL_NAMES,
-    TITLE,
-    ExportSettings,
-    OutputPieces,
-    byte_runs,
-    comment,
-    line,
-    looked_ahead,
-    plain_text,
-    printable,
-    script,
-    title,
-    written,
-)
+from understudy.generate.formats import export
 
 BODY_FILE = '"@$body"'
 LONGEST_ARGUMENT = 100_000
@@ -35,26 +21,28 @@ _ABOUT = r"""# Secrets come from the environment, such as TOKEN; cases whose sec
 set -f"""
 
 
-def write(cases: Iterable[Case], settings: ExportSettings) -> OutputPieces:
+def write(cases: Iterable[Case], settings: export.ExportSettings) -> export.OutputPieces:
     """Yields the script."""
-    yield line(f"#!/bin/sh\n# {TITLE}. Sends every case and judges the responses.")
-    yield line(_ABOUT)
+    yield export.line(f"#!/bin/sh\n# {export.TITLE}. Sends every case and judges the responses.")
+    yield export.line(_ABOUT)
     for name, text in settings.variables.items():
-        yield line(f'[ -n "${{{name}:-}}" ] || {name}={quoted(text)}')
-    yield line(script("curl.sh") + "\n")
+        yield export.line(f'[ -n "${{{name}:-}}" ] || {name}={quoted(text)}')
+    yield export.line(export.script("curl.sh") + "\n")
     for name in SECRETS:
-        yield line(f'{name}{ENCODED}=$(encoded "${name}")')
-    is_in_sequences, cases = looked_ahead(cases)
+        yield export.line(f'{name}{ENCODED}=$(encoded "${name}")')
+    is_in_sequences, cases = export.looked_ahead(cases)
     if is_in_sequences:
         # sh has no JSON, so Python reads the responses; its code is an argument in single quotes
-        reader = script("curl_reader.py-tpl", steps=script("steps.py-tpl"))
-        yield line(f"\n{script('curl_steps.sh')}\n\nreader={_literal(reader)}")
-    yield from written(cases, lambda _: "", lambda *case: [line("\n".join(_lines(*case)))])
-    yield line("\n" + script("curl_end.sh"))
+        reader = export.script("curl_reader.py-tpl", steps=export.script("steps.py-tpl"))
+        yield export.line(f"\n{export.script('curl_steps.sh')}\n\nreader={_literal(reader)}")
+    yield from export.written(
+        cases, lambda _: "", lambda *case: [export.line("\n".join(_lines(*case)))]
+    )
+    yield export.line("\n" + export.script("curl_end.sh"))
 
 
 def _lines(case: Case, set_up: SetUp | None) -> Iterator[str]:
-    yield f"\n# {printable(case.operation)}, {case.kind}: {comment(case)}"
+    yield f"\n# {export.printable(case.operation)}, {case.kind}: {export.comment(case)}"
     if case.step is not None and case.step.number == 1:
         yield f"unset {' '.join(ITEMS)}"
     variables = (*case.variables, *case.items)
@@ -66,7 +54,7 @@ def _lines(case: Case, set_up: SetUp | None) -> Iterator[str]:
         yield from _arguments(set_up.request)
     yield from _body_file(case.request)
     statuses = " ".join(status.replace("X", "?") for status in case.expected.statuses)
-    words = (title(case), statuses, case.expected.location)
+    words = (export.title(case), statuses, case.expected.location)
     shown = "" if case.step is None else f"step {_literal(dumps(case.step.as_json()))} "
     yield f"{shown or 'try '}{' '.join(map(quoted, words))} \\"
     yield from _arguments(case.request)
@@ -84,12 +72,12 @@ def _arguments(request: CaseRequest) -> Iterator[str]:
         yield f"  --data-binary {BODY_FILE if inline is None else quoted(inline)} \\"
         if not any(name.lower() == "content-type" for name, _ in request.headers):
             yield "  --header 'Content-Type:' \\"
-    yield f'  --url "${BASE_URL_NAMES[request.site]}"{quoted(request.target)}'
+    yield f'  --url "${export.BASE_URL_NAMES[request.site]}"{quoted(request.target)}'
 
 
 def _inline(content: bytes) -> str | None:
     """Returns a body that can be an argument of curl, or None."""
-    text = plain_text(content)
+    text = export.plain_text(content)
     is_argument = text is not None and len(content) < LONGEST_ARGUMENT and not text.startswith("@")
     return text if is_argument else None
 
@@ -99,7 +87,7 @@ def _body_file(request: CaseRequest) -> Iterator[str]:
     if request.body is None or _inline(request.body) is not None:
         return
     yield ': > "$body"'
-    for run in byte_runs(request.body):
+    for run in export.byte_runs(request.body):
         if run.times > 1:
             yield f'head -c {run.times} /dev/zero >> "$body"'
             continue

@@ -12,17 +12,7 @@ from urllib.parse import unquote_plus
 from understudy.cases.drafts import dumps
 from understudy.cases.model import LARGE, Case, CaseRequest, SetUp
 from understudy.exchange import har
-from understudy.generate.formats.export import (
-    SET_UP,
-    ExportSettings,
-    OutputPiece,
-    OutputPieces,
-    comment,
-    in_braces,
-    plain_text,
-    title,
-    written,
-)
+from understudy.generate.formats import export
 
 _HEAD, _FOOT = dumps(har.archive("understudy", ())).split("[]")
 """The text before and after the entries, which are written one by one."""
@@ -31,24 +21,26 @@ _EPOCH = "1970-01-01T00:00:00.000Z"
 """The time of a request that was not sent; a real time would make every run's bytes differ."""
 
 
-def write(cases: Iterable[Case], settings: ExportSettings) -> OutputPieces:
+def write(cases: Iterable[Case], settings: export.ExportSettings) -> export.OutputPieces:
     """Yields one log."""
-    yield OutputPiece("", f"{_HEAD}[\n".encode())
+    yield export.OutputPiece("", f"{_HEAD}[\n".encode())
     separators = chain([""], repeat(",\n"))
 
-    def piece(request: CaseRequest, **more: Any) -> OutputPiece:
+    def piece(request: CaseRequest, **more: Any) -> export.OutputPiece:
         entry = har.entry(_EPOCH, 0, _request(request, settings), har.response(0), **more)
-        return OutputPiece("", (next(separators) + dumps(entry)).encode())
+        return export.OutputPiece("", (next(separators) + dumps(entry)).encode())
 
-    def pieces(case: Case, set_up: SetUp | None) -> Iterator[OutputPiece]:
+    def pieces(case: Case, set_up: SetUp | None) -> Iterator[export.OutputPiece]:
         what = {"id": case.id, "kind": case.kind, "expected": list(case.expected.statuses)}
         if set_up is not None:
             kept = {"variable": set_up.variable, "member": set_up.member}
-            yield piece(set_up.request, comment=SET_UP, _set_up=kept)
-        yield piece(case.request, comment=f"{title(case)}: {comment(case)}", _case=what)
+            yield piece(set_up.request, comment=export.SET_UP, _set_up=kept)
+        yield piece(
+            case.request, comment=f"{export.title(case)}: {export.comment(case)}", _case=what
+        )
 
-    yield from written(cases, _reason, pieces)
-    yield OutputPiece("", f"\n]{_FOOT}\n".encode())
+    yield from export.written(cases, _reason, pieces)
+    yield export.OutputPiece("", f"\n]{_FOOT}\n".encode())
 
 
 def _reason(case: Case) -> str:
@@ -56,21 +48,21 @@ def _reason(case: Case) -> str:
     return "a body of megabytes, which a HAR would hold in base64" if is_large else ""
 
 
-def _request(case_request: CaseRequest, settings: ExportSettings) -> dict[str, Any]:
+def _request(case_request: CaseRequest, settings: export.ExportSettings) -> dict[str, Any]:
     request = case_request.filled(settings.secrets)
     return har.request(
         request.method,
-        in_braces(settings.base_urls[request.site] + request.target),
-        [(name, in_braces(text)) for name, text in request.headers],
-        [(_decoded(name), in_braces(_decoded(text or ""))) for name, text in request.query],
+        export.in_braces(settings.base_urls[request.site] + request.target),
+        [(name, export.in_braces(text)) for name, text in request.headers],
+        [(_decoded(name), export.in_braces(_decoded(text or ""))) for name, text in request.query],
         None if request.body is None else _posted(request.body),
         len(request.body or b""),
     )
 
 
 def _posted(body: bytes) -> dict[str, str]:
-    text = plain_text(body)
-    return har.posted_text(body if text is None else in_braces(text).encode())
+    text = export.plain_text(body)
+    return har.posted_text(body if text is None else export.in_braces(text).encode())
 
 
 def _decoded(text: str) -> str:

@@ -5,24 +5,16 @@ from typing import Any
 
 from understudy.cases.drafts import dumps
 from understudy.cases.model import Case, CaseRequest
-from understudy.generate.formats.export import (
-    ExportSettings,
-    OutputPiece,
-    OutputPieces,
-    body_in_braces,
-    byte_runs,
-    in_braces,
-    plain_text,
-)
+from understudy.generate.formats import export
 
 
-def write(cases: Iterable[Case], settings: ExportSettings) -> OutputPieces:
+def write(cases: Iterable[Case], settings: export.ExportSettings) -> export.OutputPieces:
     """Yields a line for each case."""
     for case in cases:
-        yield OutputPiece("", f"{dumps(as_json(case, settings))}\n".encode())
+        yield export.OutputPiece("", f"{dumps(as_json(case, settings))}\n".encode())
 
 
-def as_json(case: Case, settings: ExportSettings) -> dict[str, Any]:
+def as_json(case: Case, settings: export.ExportSettings) -> dict[str, Any]:
     """Returns a case as JSON; secrets are ``{{NAME}}`` unless they may be written."""
     request = case.request.filled(settings.secrets)
     return {
@@ -46,7 +38,7 @@ def as_json(case: Case, settings: ExportSettings) -> dict[str, Any]:
     }
 
 
-def _set_up(case: Case, settings: ExportSettings) -> dict[str, Any]:
+def _set_up(case: Case, settings: export.ExportSettings) -> dict[str, Any]:
     if case.set_up is None:
         return {}
     request = _request(case.set_up.request.filled(settings.secrets), settings)
@@ -69,13 +61,13 @@ def _step(case: Case) -> dict[str, Any]:
     return {"step": {**place, **step.as_json()}}
 
 
-def _request(request: CaseRequest, settings: ExportSettings) -> dict[str, Any]:
+def _request(request: CaseRequest, settings: export.ExportSettings) -> dict[str, Any]:
     return {
         "site": request.site,
         "method": request.method,
-        "url": in_braces(settings.base_urls[request.site] + request.target),
-        "headers": [[name, in_braces(text)] for name, text in request.headers],
-        "body": body(body_in_braces(request.body)),
+        "url": export.in_braces(settings.base_urls[request.site] + request.target),
+        "headers": [[name, export.in_braces(text)] for name, text in request.headers],
+        "body": body(export.body_in_braces(request.body)),
     }
 
 
@@ -83,10 +75,10 @@ def body(content: bytes | None) -> dict[str, Any] | None:
     """Returns a body as text, in base64 if it is not plain text, or in pieces if it is large."""
     if content is None:
         return None
-    text = plain_text(content)
+    text = export.plain_text(content)
     if text is not None:
         return {"text": text}
-    first, *others = byte_runs(content)
+    first, *others = export.byte_runs(content)
     if not others:
         return {"base64": first.in_base64}
     pieces = ({"base64": run.in_base64, "times": run.times} for run in (first, *others))

@@ -9,23 +9,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from understudy.cases.model import ENCODED, VARIABLES, Case, CaseRequest, SetUp
-from understudy.generate.formats.export import (
-    BASE_URL_NAMES,
-    TITLE,
-    ExportSettings,
-    OutputPiece,
-    OutputPieces,
-    byte_runs,
-    comment,
-    javascript,
-    line,
-    plain_text,
-    repeated_header,
-    script,
-    status_pattern,
-    title,
-    written,
-)
+from understudy.generate.formats import export
 
 _BROKEN_ESCAPE = re.compile("%(?![0-9A-Fa-f]{2})")
 
@@ -39,28 +23,30 @@ _NO_WORLDS = """const world = {};
 function enterWorld() {}"""
 
 
-def write(cases: Iterable[Case], settings: ExportSettings) -> OutputPieces:
+def write(cases: Iterable[Case], settings: export.ExportSettings) -> export.OutputPieces:
     """Yields the script."""
-    yield line(f"// {TITLE}. Run: k6 run -e TOKEN=... this file\n{_HEAD}\n")
+    yield export.line(f"// {export.TITLE}. Run: k6 run -e TOKEN=... this file\n{_HEAD}\n")
     names = "|".join(VARIABLES)
-    yield line(f"const variable = /~~({names})({ENCODED})?~~/g;")
-    yield line(f"const defaults = {javascript(settings.variables)};\nconst cases = [")
+    yield export.line(f"const variable = /~~({names})({ENCODED})?~~/g;")
+    yield export.line(f"const defaults = {export.javascript(settings.variables)};\nconst cases = [")
     set_ups: dict[str, dict[str, Any]] = {}
 
-    def pieces(case: Case, _: SetUp | None) -> Iterator[OutputPiece]:
+    def pieces(case: Case, _: SetUp | None) -> Iterator[export.OutputPiece]:
         if case.set_up is not None:
             set_ups.setdefault(case.set_up.variable, _request(case.set_up.request))
-        yield line(f"  // {comment(case)}\n  {javascript(_row(case))},")
+        yield export.line(f"  // {export.comment(case)}\n  {export.javascript(_row(case))},")
 
-    yield from written(cases, _reason, pieces)
-    worlds = script("k6_worlds.js") if settings.is_in_worlds else _NO_WORLDS
-    yield line(f"];\nconst setUps = {javascript(set_ups)};\n{script('steps.js')}")
-    yield line(f"\n{script('k6.js')}\n\n{worlds}")
+    yield from export.written(cases, _reason, pieces)
+    worlds = export.script("k6_worlds.js") if settings.is_in_worlds else _NO_WORLDS
+    yield export.line(
+        f"];\nconst setUps = {export.javascript(set_ups)};\n{export.script('steps.js')}"
+    )
+    yield export.line(f"\n{export.script('k6.js')}\n\n{worlds}")
 
 
 def _reason(case: Case) -> str:
-    if repeated_header(case):
-        return f"k6 takes the header {repeated_header(case)} once"
+    if export.repeated_header(case):
+        return f"k6 takes the header {export.repeated_header(case)} once"
     if _BROKEN_ESCAPE.search(case.request.target.partition("?")[0]):
         return "k6 refuses a path with a broken percent sign"
     return ""
@@ -70,7 +56,7 @@ def _row(case: Case) -> dict[str, Any]:
     return {
         "id": case.id,
         "operation": case.operation,
-        "what": title(case),
+        "what": export.title(case),
         "variables": list(case.variables),
         "items": list(case.items),
         "step": None
@@ -84,22 +70,22 @@ def _row(case: Case) -> dict[str, Any]:
             "member": case.set_up.member,
         },
         "request": _request(case.request),
-        "statuses": status_pattern(case),
+        "statuses": export.status_pattern(case),
         "location": case.expected.location,
     }
 
 
 def _request(request: CaseRequest) -> dict[str, Any]:
     row: dict[str, Any] = {
-        "site": BASE_URL_NAMES[request.site],
+        "site": export.BASE_URL_NAMES[request.site],
         "method": request.method,
         "target": request.target,
         "headers": [[name, text] for name, text in request.headers],
     }
     if request.body is not None:
-        text = plain_text(request.body)
+        text = export.plain_text(request.body)
         if text is None:
-            row["pieces"] = [[run.in_base64, run.times] for run in byte_runs(request.body)]
+            row["pieces"] = [[run.in_base64, run.times] for run in export.byte_runs(request.body)]
         else:
             row["text"] = text
     return row

@@ -11,26 +11,7 @@ from typing import Any
 from understudy.cases.drafts import dumps
 from understudy.cases.model import ENCODED, Case, CaseRequest, SequenceStep, SetUp
 from understudy.cases.test_data import SECRETS
-from understudy.generate.formats.export import (
-    BASE_URL_NAMES,
-    HIDDEN,
-    SET_UP,
-    TITLE,
-    ExportSettings,
-    OutputPiece,
-    OutputPieces,
-    comment,
-    expected_location,
-    in_braces,
-    is_template,
-    javascript,
-    plain_text,
-    repeated_header,
-    script,
-    status_pattern,
-    title,
-    written,
-)
+from understudy.generate.formats import export
 
 SCHEMA = "https://schema.getpostman.com/json/collection/v2.1.0/collection.json"
 
@@ -43,44 +24,46 @@ _BEHAVIOUR = {
 
 # Sets the percent-encoded variable of each secret, which URLs and forms use.
 _ENCODING = [
-    f"for (const name of {javascript([*SECRETS])}) {{",
+    f"for (const name of {export.javascript([*SECRETS])}) {{",
     f"  pm.variables.set(name + '{ENCODED}', encodeURIComponent(pm.variables.get(name) || ''));",
     "}",
 ]
 
 
-def write(cases: Iterable[Case], settings: ExportSettings) -> OutputPieces:
+def write(cases: Iterable[Case], settings: export.ExportSettings) -> export.OutputPieces:
     """Yields the environment, one collection, and bodies beside it."""
     if settings.stem:
-        yield OutputPiece(f"{settings.stem}.postman_environment.json", _environment(settings))
-    info = {"name": TITLE, "schema": SCHEMA}
-    yield OutputPiece("", f'{{"info": {dumps(info)}, "item": [\n'.encode())
+        yield export.OutputPiece(
+            f"{settings.stem}.postman_environment.json", _environment(settings)
+        )
+    info = {"name": export.TITLE, "schema": SCHEMA}
+    yield export.OutputPiece("", f'{{"info": {dumps(info)}, "item": [\n'.encode())
     opened = ""
 
-    def piece(case: Case, item: dict[str, Any]) -> OutputPiece:
+    def piece(case: Case, item: dict[str, Any]) -> export.OutputPiece:
         nonlocal opened
         folder, before = case.operation if case.step is None else case.step.sequence, ",\n"
         if folder != opened:
             before = ("]},\n" if opened else "") + f'{{"name": {dumps(folder)}, "item": [\n'
             opened = folder
-        return OutputPiece("", (before + dumps(item)).encode())
+        return export.OutputPiece("", (before + dumps(item)).encode())
 
-    def pieces(case: Case, set_up: SetUp | None) -> Iterator[OutputPiece]:
+    def pieces(case: Case, set_up: SetUp | None) -> Iterator[export.OutputPiece]:
         if set_up is not None:
             yield from _body_file(f"{case.operation} set-up", set_up.request, settings)
             yield piece(case, _set_up_item(case, set_up, settings))
         yield from _body_file(case.id, case.request, settings)
         yield piece(case, _item(case, settings))
 
-    yield from written(cases, _reason, pieces)
+    yield from export.written(cases, _reason, pieces)
     events = [_script("prerequest", _ENCODING)]
     variables = [{"key": name, "value": text} for name, text in settings.variables.items()]
     ended = "]}\n" if opened else ""
     end = f'{ended}], "event": {dumps(events)}, "variable": {dumps(variables)}}}\n'
-    yield OutputPiece("", end.encode())
+    yield export.OutputPiece("", end.encode())
 
 
-def _environment(settings: ExportSettings) -> bytes:
+def _environment(settings: export.ExportSettings) -> bytes:
     values = [
         {
             "key": name,
@@ -96,40 +79,45 @@ def _environment(settings: ExportSettings) -> bytes:
 
 def _reason(case: Case) -> str:
     if case.request.body_variables and _is_file(case.request):
-        return HIDDEN
-    if repeated_header(case):
-        return f"Postman joins the two headers {repeated_header(case)}"
-    if any(is_template(text) for _, text in case.request.headers):
+        return export.HIDDEN
+    if export.repeated_header(case):
+        return f"Postman joins the two headers {export.repeated_header(case)}"
+    if any(export.is_template(text) for _, text in case.request.headers):
         return "a header that Postman reads as a variable"
     return ""
 
 
 def _is_file(request: CaseRequest) -> bool:
-    text = plain_text(request.body)
-    return bool(request.body) and (text is None or is_template(text))
+    text = export.plain_text(request.body)
+    return bool(request.body) and (text is None or export.is_template(text))
 
 
-def _file(name: str, settings: ExportSettings) -> str:
+def _file(name: str, settings: export.ExportSettings) -> str:
     return f"{settings.beside}/{''.join(c if c.isalnum() else '-' for c in ascii(name))}.bin"
 
 
-def _body_file(name: str, request: CaseRequest, settings: ExportSettings) -> Iterator[OutputPiece]:
+def _body_file(
+    name: str, request: CaseRequest, settings: export.ExportSettings
+) -> Iterator[export.OutputPiece]:
     if request.body and _is_file(request):
-        yield OutputPiece(_file(name, settings), request.body)
+        yield export.OutputPiece(_file(name, settings), request.body)
 
 
-def _request(name: str, request: CaseRequest, settings: ExportSettings) -> dict[str, Any]:
-    base = "{{" + BASE_URL_NAMES[request.site] + "}}"
-    headers = [{"key": key, "value": in_braces(text)} for key, text in request.headers]
+def _request(name: str, request: CaseRequest, settings: export.ExportSettings) -> dict[str, Any]:
+    base = "{{" + export.BASE_URL_NAMES[request.site] + "}}"
+    headers = [{"key": key, "value": export.in_braces(text)} for key, text in request.headers]
     sent: dict[str, Any] = {
         "method": request.method,
         "header": headers,
-        "url": base + in_braces(request.target),
+        "url": base + export.in_braces(request.target),
     }
     if _is_file(request):
         sent["body"] = {"mode": "file", "file": {"src": _file(name, settings)}}
     elif request.body is not None:
-        sent["body"] = {"mode": "raw", "raw": in_braces(plain_text(request.body) or "")}
+        sent["body"] = {
+            "mode": "raw",
+            "raw": export.in_braces(export.plain_text(request.body) or ""),
+        }
     return sent
 
 
@@ -140,10 +128,10 @@ def _behaviour(request: CaseRequest) -> dict[str, Any]:
     )
 
 
-def _set_up_item(case: Case, set_up: SetUp, settings: ExportSettings) -> dict[str, Any]:
+def _set_up_item(case: Case, set_up: SetUp, settings: export.ExportSettings) -> dict[str, Any]:
     request = set_up.request
     return {
-        "name": SET_UP,
+        "name": export.SET_UP,
         "request": _request(f"{case.operation} set-up", request, settings),
         "protocolProfileBehavior": _behaviour(request),
         "event": [
@@ -155,18 +143,18 @@ def _set_up_item(case: Case, set_up: SetUp, settings: ExportSettings) -> dict[st
 
 def _keeping(set_up: SetUp) -> list[str]:
     # a variable of the environment hides one of the collection, so both are set
-    return script(
+    return export.script(
         "postman_keep.js",
         name=set_up.member,
-        member=javascript(set_up.member),
-        variable=javascript(set_up.variable),
+        member=export.javascript(set_up.member),
+        variable=export.javascript(set_up.variable),
     ).split("\n")
 
 
-def _item(case: Case, settings: ExportSettings) -> dict[str, Any]:
-    request = {**_request(case.id, case.request, settings), "description": comment(case)}
+def _item(case: Case, settings: export.ExportSettings) -> dict[str, Any]:
+    request = {**_request(case.id, case.request, settings), "description": export.comment(case)}
     return {
-        "name": title(case),
+        "name": export.title(case),
         "request": request,
         "protocolProfileBehavior": _behaviour(case.request),
         "event": [
@@ -183,21 +171,21 @@ def _script(event: str, lines: list[str]) -> dict[str, Any]:
 def _skipping(variables: tuple[str, ...]) -> list[str]:
     if not variables:
         return []
-    names = javascript([*variables])
+    names = export.javascript([*variables])
     return [f"if ({names}.some((name) => !pm.variables.get(name))) pm.execution.skipRequest();"]
 
 
 def _test(case: Case) -> list[str]:
-    return script(
+    return export.script(
         "postman_test.js",
-        statuses=javascript(status_pattern(case)),
-        title=javascript(title(case)),
-        location=expected_location(case, "pm.response.headers.get('Location')", "pm.expect"),
+        statuses=export.javascript(export.status_pattern(case)),
+        title=export.javascript(export.title(case)),
+        location=export.expected_location(case, "pm.response.headers.get('Location')", "pm.expect"),
     ).split("\n")
 
 
 def _step(step: SequenceStep) -> list[str]:
     """Returns the lines that store the values for later steps, and test the assertions."""
-    name = javascript(f"{step.sequence}, step {step.number}: shown")
-    shown = script("postman_step.js", step=javascript(step.as_json()), title=name)
-    return [*script("steps.js").split("\n"), *shown.split("\n")]
+    name = export.javascript(f"{step.sequence}, step {step.number}: shown")
+    shown = export.script("postman_step.js", step=export.javascript(step.as_json()), title=name)
+    return [*export.script("steps.js").split("\n"), *shown.split("\n")]

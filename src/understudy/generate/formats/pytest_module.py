@@ -7,19 +7,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from understudy.cases.model import ENCODED, VARIABLES, Case, CaseRequest
-from understudy.generate.formats.export import (
-    BASE_URL_NAMES,
-    TITLE,
-    ExportSettings,
-    OutputPieces,
-    byte_runs,
-    comment,
-    line,
-    looked_ahead,
-    script,
-    status_pattern,
-    title,
-)
+from understudy.generate.formats import export
 
 _USAGE = "Run: TOKEN=... pytest this file. BASE_URL names another deployment."
 
@@ -34,25 +22,25 @@ import pytest
 """
 
 
-def write(cases: Iterable[Case], settings: ExportSettings) -> OutputPieces:
+def write(cases: Iterable[Case], settings: export.ExportSettings) -> export.OutputPieces:
     """Yields the module."""
-    yield line(f'"""{TITLE}.\n\n{_USAGE}\n"""\n')
-    yield line(_HEAD)
+    yield export.line(f'"""{export.TITLE}.\n\n{_USAGE}\n"""\n')
+    yield export.line(_HEAD)
     names = "|".join(VARIABLES)
-    yield line(f"VARIABLE = {quoted(f'~~({names})({ENCODED})?~~')}")
-    yield line(f"DEFAULTS = {quoted({k: v for k, v in settings.variables.items() if v})}")
-    is_in_sequences, cases = looked_ahead(cases)
-    steps = script("steps.py-tpl")
-    yield line(f"\nSEQUENCES = {{}}\n\n\n{steps}" if is_in_sequences else "")
-    yield line("\n\n" + script("pytest_functions.py-tpl"))
+    yield export.line(f"VARIABLE = {quoted(f'~~({names})({ENCODED})?~~')}")
+    yield export.line(f"DEFAULTS = {quoted({k: v for k, v in settings.variables.items() if v})}")
+    is_in_sequences, cases = export.looked_ahead(cases)
+    steps = export.script("steps.py-tpl")
+    yield export.line(f"\nSEQUENCES = {{}}\n\n\n{steps}" if is_in_sequences else "")
+    yield export.line("\n\n" + export.script("pytest_functions.py-tpl"))
     set_ups: dict[str, tuple[Any, ...]] = {}
     for case in cases:
         if case.set_up is not None:
             set_ups.setdefault(case.set_up.variable, _request(case.set_up.request))
-        yield line(f"    # {comment(case)}\n    {quoted(_row(case))},")
-    tests = script(f"pytest_{'sequences' if is_in_sequences else 'cases'}.py-tpl")
+        yield export.line(f"    # {export.comment(case)}\n    {quoted(_row(case))},")
+    tests = export.script(f"pytest_{'sequences' if is_in_sequences else 'cases'}.py-tpl")
     blank = "\n" if is_in_sequences else "\n\n"
-    yield line(f"]\nSET_UPS = {quoted(set_ups)}\n{blank}{tests}")
+    yield export.line(f"]\nSET_UPS = {quoted(set_ups)}\n{blank}{tests}")
 
 
 def quoted(value: object) -> str:
@@ -66,9 +54,9 @@ def _row(case: Case) -> tuple[Any, ...]:
     if case.set_up is not None:
         share = "shared" if case.set_up.is_shared else "own"
         set_up = (share, case.set_up.variable, case.set_up.member)
-    expected = (status_pattern(case), case.expected.location)
+    expected = (export.status_pattern(case), case.expected.location)
     row = (
-        title(case),
+        export.title(case),
         case.operation,
         *expected,
         set_up,
@@ -83,6 +71,6 @@ def _request(request: CaseRequest) -> tuple[Any, ...]:
     """Returns a request as a tuple, its body as runs of bytes in base64."""
     body = None
     if request.body is not None:
-        body = [(run.in_base64, run.times) for run in byte_runs(request.body)]
-    site = BASE_URL_NAMES[request.site]
+        body = [(run.in_base64, run.times) for run in export.byte_runs(request.body)]
+    site = export.BASE_URL_NAMES[request.site]
     return (site, request.method, request.target, list(request.headers), body)

@@ -19,18 +19,8 @@ from understudy.mock.service.person_lookup import (
     takes_md5,
 )
 from understudy.mock.service.picture_work import resized
+from understudy.mock.store import people
 from understudy.mock.store.hashing import email_hash, is_md5
-from understudy.mock.store.people import (
-    IMAGES,
-    MEDIA_TYPES,
-    PEOPLE,
-    SLUGS_BY_HASH,
-    SLUGS_BY_IMAGE_ID,
-    Avatar,
-    Image,
-    Person,
-    named_person,
-)
 
 DEFAULT_SIZE = 80  # pixels, as real deployments have it
 LARGEST_SIZE = 2048
@@ -79,7 +69,7 @@ async def get_avatar(  # noqa: PLR0913 - each parameter has a long and a short n
     name, _, extension = identifier.lower().partition(".")
     rendition = _Rendition(
         name,
-        MEDIA_TYPES.get(f".{extension}"),
+        people.MEDIA_TYPES.get(f".{extension}"),
         _pixels(call, s or size),
         d or default,
         _rating(call, r or rating),
@@ -90,7 +80,7 @@ async def get_avatar(  # noqa: PLR0913 - each parameter has a long and a short n
     if avatar is not None and RATINGS.index(avatar.rating.lower()) <= RATINGS.index(
         rendition.rating
     ):
-        image = call.world.get(IMAGES, avatar.image)
+        image = call.world.get(people.IMAGES, avatar.image)
     if image is None:
         return await _fallback(call, rendition)
     return _picture(await resized(image, rendition.pixels, rendition.media_type))
@@ -102,7 +92,7 @@ def get_image(call: Call, name: str) -> HandlerResponse:
     Raises:
         NotFound: No fixture image has this name.
     """
-    image = call.world.get(IMAGES, name)
+    image = call.world.get(people.IMAGES, name)
     if image is None:
         msg = f"There is no image {name!r}."
         raise NotFound(msg, code="image_not_found")
@@ -132,7 +122,7 @@ def _rating(call: Call, text: str) -> str:
     return RATINGS[0]
 
 
-def _avatar(call: Call, name: str) -> Avatar | None:
+def _avatar(call: Call, name: str) -> people.Avatar | None:
     person = _person(call, name)
     if person is None:
         return None
@@ -141,10 +131,10 @@ def _avatar(call: Call, name: str) -> Avatar | None:
     return next((avatar for avatar in person.avatars if avatar.image_id == wanted), None)
 
 
-def _person(call: Call, name: str) -> Person | None:
+def _person(call: Call, name: str) -> people.Person | None:
     world = call.world
-    slug = world.get(SLUGS_BY_HASH, name) or world.get(SLUGS_BY_IMAGE_ID, name)
-    return find_by_md5(call, name) if slug is None else world.get(PEOPLE, slug)
+    slug = world.get(people.SLUGS_BY_HASH, name) or world.get(people.SLUGS_BY_IMAGE_ID, name)
+    return find_by_md5(call, name) if slug is None else world.get(people.PEOPLE, slug)
 
 
 async def _fallback(call: Call, rendition: _Rendition) -> HandlerResponse:
@@ -161,11 +151,11 @@ async def _fallback(call: Call, rendition: _Rendition) -> HandlerResponse:
     return _picture(await asyncio.to_thread(_placeholder, call, rendition))
 
 
-def _picture(image: Image) -> HandlerResponse:
+def _picture(image: people.Image) -> HandlerResponse:
     return HandlerResponse(image.content, media_type=image.media_type, headers=HEADERS)
 
 
-def _placeholder(call: Call, rendition: _Rendition) -> Image:
+def _placeholder(call: Call, rendition: _Rendition) -> people.Image:
     from understudy.mock.service.image_processing import (  # noqa: PLC0415 - importing Pillow takes too long at start
         PLACEHOLDERS,
         Subject,
@@ -210,7 +200,7 @@ async def get_person_avatar(call: Call, slug: str, *, size: int = 80) -> Handler
     Raises:
         NotFound: The person does not exist.
     """
-    person = named_person(call.world, slug)
+    person = people.named_person(call.world, slug)
     return await get_avatar(call, email_hash(person.emails[0].email), s=str(size))
 
 
