@@ -24,7 +24,7 @@ def with_scoped(
     ``/customers/{customerId}/orders`` lists orders, ``/repos`` what is at ``/repos/{owner}/{repo}``, and
     ``/videos/{id}/transcode`` creates a job if its response is what ``/jobs/{id}`` reads.
     """
-    drafts = list(_without_lists_of_all(drafts, schemas))
+    drafts = _with_twins(list(_without_lists_of_all(drafts, schemas)), schemas)
     taken = {operation.key for it in drafts if it.is_certain for operation in it.operations}
     near: dict[str, list[Operation]] = {}
     for operation in declared:
@@ -64,6 +64,30 @@ def _without_lists_of_all(
         below = f"{draft.path.rstrip('/')}/{{"
         if not (is_only_listed and any(it.startswith(below) for it in paths.get(pointer, ()))):
             yield draft
+
+
+def _with_twins(
+    drafts: Sequence[ResourceCollection], schemas: Schemas
+) -> Sequence[ResourceCollection]:
+    """Joins what reads the items at ``/orders/{id}`` with what creates them at ``/users/{uid}/orders``."""
+    joined = {it.path: it for it in drafts}
+    creating: dict[tuple[str, str], list[ResourceCollection]] = {}
+    for draft in drafts:
+        is_below = draft.is_certain and draft.path.count("{") == 1
+        if draft.schema is not None and is_below and draft.operation("create") is not None:
+            key = _last(draft.path), schemas.follow(draft.schema).pointer
+            creating.setdefault(key, []).append(draft)
+    for flat in drafts:
+        if flat.schema is None or "{" in flat.path or flat.operation("create") is not None:
+            continue
+        twins = creating.get((_last(flat.path), schemas.follow(flat.schema).pointer), ())
+        if len(twins) == 1 and (flat.item_path or "").endswith("}"):
+            (twin,) = twins
+            operations = (*twin.operations, *flat.operations)
+            item_path = twin.item_path or flat.item_path
+            joined[twin.path] = replace(twin, operations=operations, item_path=item_path)
+            del joined[flat.path]
+    return list(joined.values())
 
 
 def _shown(operation: Operation, schemas: Schemas) -> Iterator[tuple[Steps, Node]]:

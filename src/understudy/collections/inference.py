@@ -278,12 +278,20 @@ class _Draft:
                 self._operations.append(ResourceOperation(role, operation, steps, response))
 
     def _add_actions(self) -> None:
+        """Adds what changes a state, and verbs that say what other paths say by a method."""
         for verb, operation in self._place.actions:
-            changes = bodies.action_changes(verb, self._members, self._schemas)
-            if changes:
+            role, (steps, share) = _VERBS.get(canonical(verb)), self._request(operation)
+            is_change = role == "update" and (share or 0) >= bodies.SHARED
+            is_said = is_change or (role == "delete" and operation.request_body is None)
+            if role is not None and is_said and role not in {it.role for it in self._operations}:
+                changes: Mapping[str, object] = {}
+            else:
+                role, steps = "action", ()
+                changes = bodies.action_changes(verb, self._members, self._schemas)
+            if changes or role != "action":
                 response = self._response(operation)
                 self._operations.append(
-                    ResourceOperation("action", operation, (), response, changes)
+                    ResourceOperation(role, operation, steps, response, changes)
                 )
 
     def _weigh(self) -> None:
@@ -357,6 +365,12 @@ class _Draft:
 
 
 _ROLES: dict[str, Role] = {"GET": "read", "PUT": "replace", "PATCH": "update", "DELETE": "delete"}
+_VERBS: dict[str, Role] = {
+    "edit": "update",
+    "update": "update",
+    "delete": "delete",
+    "remove": "delete",
+}
 
 
 def find_singletons(

@@ -409,7 +409,7 @@ class ItemRecords:
         key = key_of(item.parents, item.identifier)
         self.world.remove(items_of(resource.path), key)
         self.world.put(DELETED_ITEMS, f"{resource.path} {key}", True)  # noqa: FBT003 - the record
-        if resource.is_flat:
+        if item.parents:  # an item may have an address that does not name them
             key = key_of((), item.identifier)
             self.world.put(DELETED_ITEMS, f"{resource.path} {key}", True)  # noqa: FBT003 - the record
         deleted: dict[str, int] = {}

@@ -174,7 +174,10 @@ class Resource:
 
     def is_flat_at(self, path: str) -> bool:
         """Tells whether the path of an operation leads to an item without naming its parents."""
-        return self.is_flat and path.startswith(self.item_path or "")
+        named, head = PATH_PARAMETER.findall(path), path.partition("/{")[0]
+        is_alone = path != self.path and head.endswith(f"/{self.path.rpartition('/')[2]}")
+        is_twin = bool(self.parents) and len(named) == 1 and is_alone
+        return is_twin or (self.is_flat and path.startswith(self.item_path or ""))
 
 
 class ResourceCollection(Resource):

@@ -509,6 +509,7 @@ class CollectionRequests:
         listing, replace = self.collection.operation("list"), self.collection.operation("replace")
         is_below = replace is not None and replace.operation.path == self.collection.path
         delete, read = self._template("delete"), self._template("read")
+        delete = delete if delete is not None and delete.method == "DELETE" else None
         return PendingItem(
             create=request.path,
             who=who,

@@ -13,7 +13,7 @@ class Shop(Service):
     """Orders that are listed below their customer."""
 
     def identify(self, path):
-        self.last += 1
+        super().identify(path)
         return self.last
 
     def listed(self, who, path, query):
@@ -27,7 +27,7 @@ class Shop(Service):
 
 class ListsTheOrdersOfEveryCustomer(Shop):
     def is_of(self, customer, order):
-        return True
+        return customer != "" or order
 
 
 @pytest.mark.parametrize(("kind", "broken"), [(Shop, 0), (ListsTheOrdersOfEveryCustomer, 1)])

@@ -76,11 +76,25 @@ def test_an_item_is_gone_after_its_own_deletion_or_that_of_its_parent(ask: Ask, 
     assert ask("DELETE", line).status_code == 404
 
 
-def test_a_path_with_operations_of_its_own_stays_apart(tmp_path: Path):
-    listing = "  /v1/lines:\n    get: {responses: {'200': {description: all}}}"
-    document = document_with(tmp_path, f"{PATHS}\n{listing}", SCHEMAS)
-    mock = Mock(Settings(document=document))
-    assert asking(mock)("GET", "/v1/lines/none").headers["x-mock-response"] == "generated"
+def test_an_item_with_two_addresses_is_one_item(tmp_path: Path):
+    listing = "get: {responses: {'200': {description: all, content: {application/json: {schema: {type: array, items: {$ref: '#/components/schemas/Line'}}}}}}}"
+    nested = (
+        "  /v1/orders/{id}/lines/{line}:\n    parameters: [{name: id, in: path, required: true, schema: {type: string}}, "
+        "{name: line, in: path, required: true, schema: {type: string}}]\n    get: {responses: *line}\n"
+        "    delete: {responses: {'204': {description: gone}, '404': {description: none}}}"
+    )
+    document = document_with(tmp_path, f"{PATHS}\n  /v1/lines:\n    {listing}\n{nested}", SCHEMAS)
+    ask = asking(Mock(Settings(document=document)))
+    order = ask("POST", "/v1/orders", json={"name": "a"}).json()["id"]
+    below = f"/v1/orders/{order}/lines"
+    line = ask("POST", below, json={"sku": "x"}).json()["id"]
+    changed = ask("PATCH", f"/v1/lines/{line}", json={"sku": "y"}).json()
+    assert changed == ask("GET", f"{below}/{line}").json() == ask("GET", f"/v1/lines/{line}").json()
+    assert changed in ask("GET", "/v1/lines").json()
+    assert ask("GET", below).json() == [changed]
+    assert ask("DELETE", f"{below}/{line}").status_code == 204
+    assert ask("GET", f"/v1/lines/{line}").status_code == 404
+    assert changed not in ask("GET", "/v1/lines").json()
 
 
 def test_a_sequence_creates_the_parent_and_addresses_the_item_alone(document: Path):

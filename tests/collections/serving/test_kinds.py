@@ -84,6 +84,27 @@ def test_a_path_of_a_parent_lists_what_is_the_parents() -> None:
     assert made not in ask("GET", "/customers/1/orders").json()
 
 
+def test_verbs_below_an_item_change_and_delete_it_as_methods_do(tmp_path) -> None:
+    post = "{$ref: '#/components/schemas/Post'}"
+    one = f"{{responses: {{'200': {{description: a, content: {{application/json: {{schema: {post}}}}}}}, '404': {{description: none}}}}}}"
+    body = "{content: {application/json: {schema: {type: object, properties: {title: {type: string}}}}}}"
+    at = "parameters: [{name: id, in: path, required: true, schema: {type: integer}}]"
+    paths = (
+        f"  /posts:\n    post: {{requestBody: {body}, {one[1:]}\n"
+        f"  /posts/{{id}}:\n    {at}\n    get: {one}\n"
+        f"  /posts/{{id}}/edit:\n    {at}\n    post: {{requestBody: {body}, {one[1:]}\n"
+        f"  /posts/{{id}}/delete:\n    {at}\n    post: {{responses: {{'204': {{description: gone}}}}}}\n"
+    )
+    schemas = "    Post: {type: object, required: [id], properties: {id: {type: integer, readOnly: true}, title: {type: string}, text: {type: string}}}"
+    ask = asking(Mock(Settings(document=document_with(tmp_path, paths, schemas))))
+    made = ask("POST", "/posts", json={"title": "Red"}).json()
+    place = f"/posts/{made['id']}"
+    assert ask("POST", f"{place}/edit", json={"title": "Blue"}).json()["title"] == "Blue"
+    assert ask("GET", place).json() == {**made, "title": "Blue"}
+    assert ask("POST", f"{place}/delete").status_code == 204
+    assert ask("GET", place).status_code == 404
+
+
 @pytest.mark.parametrize(
     ("query", "is_listed"),
     [
