@@ -273,7 +273,9 @@ class _Draft:
                 continue
             steps, share = self._request(operation)
             _, item = bodies.opened(self._schemas, bodies.request_schema(operation), self._names)
-            if share and share >= bodies.SHARED and identifier in self._schemas.members(item):
+            named = self._schemas.members(item).get(identifier)
+            is_sent = named is not None and not self._schemas.is_flagged(named, "readOnly")
+            if share and share >= bodies.SHARED and is_sent:
                 response = self._response(operation)
                 self._operations.append(ResourceOperation(role, operation, steps, response))
 

@@ -221,7 +221,7 @@ def _has(place: Steps, accepted: Sequence[Any], body: Mapping[str, Any]) -> bool
 
 
 def _mentions(text: str, body: Mapping[str, Any]) -> bool:
-    return any(isinstance(it, str) and text in it.casefold() for it in body.values())
+    return not text or any(text in it.casefold() for it in body.values() if isinstance(it, str))
 
 
 def _compares(

@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import pytest
+from tests.mock.asking import asking
 
 from understudy.collections.inference import find_resources, infer_resources
 from understudy.collections.state_models import (
@@ -12,6 +13,8 @@ from understudy.collections.state_models import (
     state_model_text,
 )
 from understudy.errors import StartupError
+from understudy.mock.app import Mock
+from understudy.mock.settings import Settings
 from understudy.openapi.loader import load
 from understudy.record_schemas import schema_text
 
@@ -117,6 +120,47 @@ def test_a_put_without_an_item_creates_none(tmp_path):
     model = find_resources(load(path))
     assert model.collections == ()
     assert "no request has an item to create" in "; ".join(model.uncertain[0].reasons)
+
+
+BOXES = """
+openapi: 3.0.3
+info: {title: Boxes, version: '1'}
+paths:
+  /boxes:
+    get:
+      parameters: [{name: q, in: query, schema: {type: string}}]
+      responses: {'200': {description: ok, content: {application/json: {schema: {type: array, items: &box {type: object, properties: {id: {type: integer, FLAG}, size: {type: integer}}}}}}}}
+    post: &send
+      requestBody: {content: {application/json: {schema: *box}}}
+      responses: {'200': &one {description: ok, content: {application/json: {schema: *box}}}}
+    put: *send
+  /boxes/{id}:
+    get:
+      parameters: [{name: id, in: path, required: true, schema: {type: integer}}]
+      responses: {'200': *one}
+"""
+
+
+@pytest.mark.parametrize(
+    ("flag", "roles"),
+    [
+        ("readOnly: false", {"list", "create", "read", "replace"}),
+        ("readOnly: true", {"list", "create", "read"}),
+    ],
+)
+def test_a_put_at_a_collection_replaces_an_item_whose_identifier_can_be_sent(flag, roles, tmp_path):
+    path = tmp_path / "boxes.yaml"
+    path.write_text(BOXES.replace("FLAG", flag))
+    (boxes,) = find_resources(load(path)).collections
+    assert {it.role for it in boxes.operations} == roles
+
+
+def test_an_empty_text_is_in_every_item_that_is_searched_for(tmp_path):
+    path = tmp_path / "boxes.yaml"
+    path.write_text(BOXES.replace("FLAG", "readOnly: true"))
+    ask = asking(Mock(Settings(document=path)))
+    assert ask("GET", "/boxes?q=").json() == ask("GET", "/boxes").json() != []
+    assert ask("GET", "/boxes?q=a").json() == []
 
 
 def test_a_written_model_states_what_was_inferred(model, tmp_path):
