@@ -293,21 +293,23 @@ class _Seeding:
     def _sampled(self, shape: ItemShape) -> Iterator[Any]:
         """Yields the identifiers that generated requests have in their paths, so that they exist."""
         collection = shape.resource
-        if collection.parameter is None:
-            return
-        paths = (
-            it.operation for it in collection.operations if it.operation.path != collection.path
+        declared = [
+            it
+            for role in collection.operations
+            for it in role.operation.parameters
+            if it.location == "path" and it.name == collection.parameter
+        ]
+        samplers = [Sampler(shape.schemas, 0, style=style) for style in (PLAUSIBLE, PLAIN)]
+        sampled = (
+            sampler.value(it.schema, it.name)
+            for it in declared[:1]
+            for sampler in samplers
+            if it.schema is not None
         )
-        for operation in paths:
-            schema = path_parameter_schema(operation, collection.parameter)
-            if schema is None:
-                return
-            for style in (PLAUSIBLE, PLAIN):
-                value = Sampler(shape.schemas, 0, style=style).value(schema, collection.parameter)
-                is_usual = isinstance(value, str | int) and bool(value)  # neither 0 nor empty
-                if is_usual and shape.identifies(value):
-                    yield value
-            return
+        for value in (*(value for it in declared for value in it.examples), *sampled):
+            is_usual = isinstance(value, str | int) and bool(value)  # neither 0 nor empty
+            if is_usual and shape.identifies(value):
+                yield value
 
     def _supplied_item(
         self,

@@ -155,6 +155,13 @@ def test_a_put_at_a_collection_replaces_an_item_whose_identifier_can_be_sent(fla
     assert {it.role for it in boxes.operations} == roles
 
 
+def test_an_item_exists_that_an_example_of_a_path_identifies(tmp_path):
+    path = tmp_path / "boxes.yaml"
+    text = BOXES.replace("FLAG", "readOnly: true")
+    path.write_text(text.replace("in: path,", "in: path, example: 77,"))
+    assert 77 in [it["id"] for it in asking(Mock(Settings(document=path)))("GET", "/boxes").json()]
+
+
 def test_an_empty_text_is_in_every_item_that_is_searched_for(tmp_path):
     path = tmp_path / "boxes.yaml"
     path.write_text(BOXES.replace("FLAG", "readOnly: true"))
