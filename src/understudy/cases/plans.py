@@ -46,13 +46,7 @@ from understudy.openapi.credentials import BEARER, credentials_of
 from understudy.openapi.loader import Document, Node
 from understudy.openapi.media_types import is_json, is_xml
 from understudy.openapi.operations import Operation, Parameter, addressed, operations, path_shape
-from understudy.openapi.parameter_writing import (
-    encoded,
-    form_pairs,
-    items_of,
-    query_pairs,
-    text_of,
-)
+from understudy.openapi.parameter_writing import encoded, form_pairs, items_of, query_pairs, text_of
 from understudy.openapi.path_matching import decoded_path
 from understudy.openapi.paths import Paths
 from understudy.openapi.schemas import ALL, Schemas

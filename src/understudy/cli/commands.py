@@ -27,15 +27,7 @@ from understudy.cli.command_options import (
     RequestedReports,
     report_option,
 )
-from understudy.cli.options import (
-    FORMAT_NAME,
-    PORT,
-    URL,
-    argument,
-    command,
-    group,
-    option,
-)
+from understudy.cli.options import FORMAT_NAME, PORT, URL, argument, command, group, option
 
 
 @dataclass(frozen=True, slots=True)

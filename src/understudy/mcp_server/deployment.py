@@ -15,11 +15,7 @@ import orjson
 from mcp.server.mcpserver.exceptions import ToolError
 from pydantic import Field
 
-from understudy.mcp_server.messages import (
-    ChangedReading,
-    ComparedDeployment,
-    DeploymentDifference,
-)
+from understudy.mcp_server.messages import ChangedReading, ComparedDeployment, DeploymentDifference
 from understudy.testing.world import JsonObject
 
 Rules = Annotated[

@@ -33,13 +33,7 @@ from understudy.limits import COMPOSED_SCHEMAS, JSON_DEPTH
 from understudy.openapi.composition import COMPOSING, Composition, knots
 from understudy.openapi.loader import LITERALS, NAME_MAPS, Document, Node
 from understudy.openapi.patterns import BACKTRACKING, backtracks, bounded, unbounded
-from understudy.openapi.pointers import (
-    as_reference,
-    levels_of,
-    objects_in,
-    steps_of,
-    value_at,
-)
+from understudy.openapi.pointers import as_reference, levels_of, objects_in, steps_of, value_at
 
 MOST_REFERENCES: Final = 500
 """A document with more references than this is split."""

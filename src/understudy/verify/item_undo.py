@@ -15,12 +15,7 @@ from understudy.openapi.operations import Operation
 from understudy.verify.gateway import UNDO
 from understudy.verify.permits import Refusal
 from understudy.verify.probe_client import ProbeClient
-from understudy.verify.undo_journal import (
-    CreatedItem,
-    PendingItem,
-    SingleBefore,
-    UndoJournal,
-)
+from understudy.verify.undo_journal import CreatedItem, PendingItem, SingleBefore, UndoJournal
 
 GONE: Final = frozenset({404, 410})
 """Statuses that say that an item does not exist (RFC 9110, 15.5.5 and 15.5.11)."""

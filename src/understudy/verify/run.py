@@ -19,12 +19,7 @@ from understudy.interface.recognition import interface_operations
 from understudy.openapi.loader import Document, document_of
 from understudy.openapi.operations import operations, security_schemes
 from understudy.openapi.yaml_files import parse_yaml
-from understudy.verify.catalogue import (
-    catalogue,
-    require_interface,
-    rules_of,
-    suggested_rules,
-)
+from understudy.verify.catalogue import catalogue, require_interface, rules_of, suggested_rules
 from understudy.verify.clock import machine_time
 from understudy.verify.credential_places import CredentialPlaces
 from understudy.verify.deployment import Deployment, ledger_of, wording_of

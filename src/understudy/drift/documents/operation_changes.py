@@ -5,13 +5,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
-from understudy.drift.documents.changes import (
-    NO_CLIENT,
-    READERS,
-    SENDERS,
-    Audience,
-    DocumentChange,
-)
+from understudy.drift.documents.changes import NO_CLIENT, READERS, SENDERS, Audience, DocumentChange
 from understudy.drift.documents.flat_schemas import (
     Direction,
     FlatSchema,

@@ -8,15 +8,7 @@ import string
 from itertools import islice
 from urllib.parse import quote, urlencode, urlsplit
 
-from flask import (
-    Blueprint,
-    Response,
-    abort,
-    make_response,
-    redirect,
-    render_template,
-    request,
-)
+from flask import Blueprint, Response, abort, make_response, redirect, render_template, request
 from werkzeug.wrappers import Response as Redirect
 
 from understudy.errors import TooManyRequests

@@ -37,12 +37,7 @@ from understudy.openapi.media_types import (
     is_xml,
     negotiated,
 )
-from understudy.openapi.operations import (
-    WITHOUT_CONTENT,
-    DeclaredResponse,
-    MediaType,
-    Operation,
-)
+from understudy.openapi.operations import WITHOUT_CONTENT, DeclaredResponse, MediaType, Operation
 from understudy.openapi.sampler import AT_ONCE, DYNAMIC, EFFORTS, Effort, Sampler
 from understudy.openapi.schemas import Schemas
 from understudy.openapi.xml_writing import XmlWriter

@@ -10,15 +10,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import cache
-from typing import (
-    Any,
-    Final,
-    NamedTuple,
-    Protocol,
-    get_args,
-    get_origin,
-    get_type_hints,
-)
+from typing import Any, Final, NamedTuple, Protocol, get_args, get_origin, get_type_hints
 
 from msgspec import Struct
 

@@ -40,13 +40,7 @@ from understudy.verify.pictures import an_avatar, id_of, picture, upload
 from understudy.verify.probe_client import ProbeClient
 from understudy.verify.probing import Parts, probe
 from understudy.verify.rules.code_grant import GRANTED, replay_of
-from understudy.verify.switches import (
-    ISSUED,
-    by_success,
-    experiment,
-    reading,
-    two_errors,
-)
+from understudy.verify.switches import ISSUED, by_success, experiment, reading, two_errors
 from understudy.verify.value_texts import MANGLED, NEARLY, as_json
 
 # The interface says that changes require the manage scope, and every operation ``auth`` (Scopes).

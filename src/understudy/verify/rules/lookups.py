@@ -5,13 +5,7 @@ from http import HTTPStatus
 from typing import Any, Final
 
 from understudy.exchange.messages import NO_JSON, Exchange
-from understudy.interface.operations import (
-    ASSOCIATED_EMAIL,
-    AVATARS,
-    LOOKUP,
-    PROFILES,
-    QR_CODE,
-)
+from understudy.interface.operations import ASSOCIATED_EMAIL, AVATARS, LOOKUP, PROFILES, QR_CODE
 from understudy.verify.account_history import account_of, own_hashes
 from understudy.verify.causes import read_by_other
 from understudy.verify.checks import (

@@ -62,13 +62,7 @@ from understudy.verify.rules.bearer import (
 )
 from understudy.verify.rules.errors import is_one_number
 from understudy.verify.shapes import EDITABLE
-from understudy.verify.switches import (
-    by_success,
-    experiment,
-    number_reading,
-    reading,
-    two_errors,
-)
+from understudy.verify.switches import by_success, experiment, number_reading, reading, two_errors
 from understudy.verify.value_texts import as_json, as_pairs
 
 TOLERANCE: Final = timedelta(seconds=2)
