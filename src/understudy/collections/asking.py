@@ -52,8 +52,8 @@ def ask_lists(client: CollectionClient, items: Sequence[KnownItem]) -> None:
             shared = [it for it in options if it in _options(schemas, members[name])]
             other = next((it for it in shared if any(it != each for each in known)), None)
             if other is not None:
-                asked = f"with {name} {as_json(other)}"
-                _filter(client, {parameter.name: other}, name, partial(agrees, other), asked)
+                wanted = f"with {name} {as_json(other)}"
+                _filter(client, {parameter.name: other}, name, partial(agrees, other), wanted)
         elif canonical(parameter.name) in _ORDERS:
             _sort(client, parameter.name, names, options)
         elif schemas.keyword(parameter.schema, "format") == "date-time":
@@ -73,7 +73,7 @@ def _filter(
     query: Mapping[str, Any],
     name: str,
     fits: Callable[[Any], bool],
-    asked: str,
+    wanted: str,
 ) -> None:
     """Lists by a parameter, and judges a member of the listed items."""
     listed = client.list_by(query)
@@ -81,7 +81,7 @@ def _filter(
         return
     exchange, items = listed
     others = [it[name] for it in items if name in it and not fits(it[name])]
-    expected = f"items {asked}, as {', '.join(query)} asks"
+    expected = f"items {wanted}, as {', '.join(query)} asks"
     actual = f"one with {name} {as_json(others[0])}" if others else ""
     result = expect(not others, expected, actual, *client.model.creations)
     client.judge(exchange, [(rules.LIST_FILTERED, result)])

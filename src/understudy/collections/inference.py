@@ -284,8 +284,8 @@ class _Draft:
         for verb, operation in self._place.actions:
             role, (steps, share) = _VERBS.get(canonical(verb)), self._request(operation)
             is_change = role == "update" and (share or 0) >= bodies.SHARED
-            is_said = is_change or (role == "delete" and operation.request_body is None)
-            if role is not None and is_said and role not in {it.role for it in self._operations}:
+            is_meant = is_change or (role == "delete" and operation.request_body is None)
+            if role is not None and is_meant and role not in {it.role for it in self._operations}:
                 changes: Mapping[str, object] = {}
             else:
                 role, steps = "action", ()

@@ -92,9 +92,9 @@ FAILED: Final = 412
 def is_conditional(role: ResourceOperation) -> bool:
     """Tells whether a document says that a change with an outdated ``If-Match`` is refused."""
     declared, names = role.operation, {it.name.lower() for it in role.operation.parameters}
-    is_said = str(FAILED) in declared.responses or "if-match" in names
+    is_declared = str(FAILED) in declared.responses or "if-match" in names
     is_change = role.role in {"replace", "update", "delete"}
-    return is_change and is_said and declared.response(FAILED) is not None
+    return is_change and is_declared and declared.response(FAILED) is not None
 
 
 def lacking(rule: str, model: ResourceModel) -> str | None:
