@@ -59,9 +59,6 @@ COSTS: Final[dict[Role, int]] = {
 }
 """Approximate number of requests that each role adds to the sequence of a collection."""
 
-COST_BELOW: Final = 14
-"""Approximate number of requests more for a collection below another."""
-
 _WRITING: Final[tuple[Role, ...]] = ("create", "replace", "update")
 """The roles whose requests contain an item."""
 
@@ -562,7 +559,7 @@ class CollectionsJudge:
         for collection in self.model.collections:
             roles = list(dict.fromkeys(it.role for it in collection.operations))
             cost = sum(COSTS.get(role, 0) for role in roles)
-            cost += COST_BELOW if collection.parents else 0
+            cost += 14 if collection.parents else 0  # those to other parents
             yield cost, f"{collection.path}: {', '.join(role for role in roles if role in COSTS)}"
         for singleton in self.model.singletons:
             roles = list(dict.fromkeys(it.role for it in singleton.operations))

@@ -113,15 +113,14 @@ def lacking(rule: str, model: ResourceModel) -> str | None:
         any(above),
         any(it.role == "list" and any(it.scope.values()) for it in roles),
     )
-    alone = "no collection is below the items of another"
     can_be, reason = {
         DELETE_ONCE: (
             any({"404", "410"} & it for it in deletions),
             "no DELETE of the document declares a 404 or 410",
         ),
         MATCH_OBEYED: (any(map(is_conditional, roles)), "no operation declares a 412"),
-        PARENT_OWN: (is_below or is_listed, alone),
-        PARENT_GONE: (is_below, alone),
+        PARENT_OWN: (is_below or is_listed, "no list is of the items below another"),
+        PARENT_GONE: (is_below, "no collection is below the items of another"),
     }.get(rule, (True, ""))
     return None if can_be else reason
 

@@ -299,11 +299,10 @@ class _Seeding:
             for it in role.operation.parameters
             if it.location == "path" and it.name == collection.parameter
         ]
-        samplers = [Sampler(shape.schemas, 0, style=style) for style in (PLAUSIBLE, PLAIN)]
         sampled = (
-            sampler.value(it.schema, it.name)
+            Sampler(shape.schemas, 0, style=style).value(it.schema, it.name)
             for it in declared[:1]
-            for sampler in samplers
+            for style in (PLAUSIBLE, PLAIN)
             if it.schema is not None
         )
         for value in (*(value for it in declared for value in it.examples), *sampled):

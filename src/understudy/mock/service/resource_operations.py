@@ -10,7 +10,13 @@ from understudy.interface.vocabulary import OWN_WORDS, Vocabulary
 from understudy.mock.server.api import Precondition
 from understudy.mock.server.call import Handlers, Principal
 from understudy.mock.server.endpoint import Endpoint
-from understudy.mock.service import avatars, linked_pictures, own_profile, profiles, qr_codes
+from understudy.mock.service import (
+    avatars,
+    linked_pictures,
+    own_profile,
+    profiles,
+    qr_codes,
+)
 
 LOOKUP = ("GET", "/profiles/{profileIdentifier}")
 QR_CODE = ("GET", "/qr-code/{sha256_hash}")
