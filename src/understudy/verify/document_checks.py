@@ -16,15 +16,14 @@ import orjson
 from jsonschema_path import SchemaPath
 from openapi_core import Config, OpenAPI
 from openapi_core.casting.schemas.factories import SchemaCastersFactory
-from openapi_core.datatypes import RequestParameters
 from openapi_core.exceptions import OpenAPIError
 from openapi_core.templating.paths.datatypes import PathOperationServer
 from openapi_core.templating.paths.finders import APICallPathFinder
+from openapi_core.testing import MockRequest, MockResponse
 from openapi_core.validation.schemas.factories import SchemaValidatorsFactory
 from openapi_core.validation.schemas.validators import SchemaValidator
-from werkzeug.datastructures import Headers, ImmutableMultiDict
 
-from understudy.exchange.messages import NO_JSON, Exchange, Request, Response
+from understudy.exchange.messages import NO_JSON, Exchange
 from understudy.interface.operations import (
     LOOKUP,
     QR_CODE,
@@ -88,8 +87,25 @@ class OpenApiCoreValidator:
         Raises:
             OpenAPIError: The document does not allow it.
         """
-        request, response = _Request(exchange.request), _Response(exchange.response)
-        self._validator.validate(request, response)
+        request, response = exchange.request, exchange.response
+        parts = urlsplit(request.url)
+        self._validator.validate(
+            MockRequest(
+                f"{parts.scheme}://{parts.netloc}",
+                request.method,
+                parts.path,
+                args=request.pairs,  # type: ignore[arg-type]  # pairs of a multidict, too
+                headers=list(request.headers),  # type: ignore[arg-type]  # as above
+                data=request.body,
+                content_type=request.header("content-type"),
+            ),
+            MockResponse(
+                response.body,
+                response.status,
+                list(response.headers),  # type: ignore[arg-type]  # as above
+                response.header("content-type"),
+            ),
+        )
 
 
 class _JsonReaders(dict[str, Any]):
@@ -135,31 +151,6 @@ class _PathFinder(APICallPathFinder):
             PathError: The document has no such operation.
         """
         return self._kept(method, name)
-
-
-class _Request:
-    """Adapts a request to the protocol of openapi-core."""
-
-    def __init__(self, request: Request) -> None:
-        parts = urlsplit(request.url)
-        self.host_url = f"{parts.scheme}://{parts.netloc}"
-        self.path = parts.path
-        self.method = request.method.lower()
-        self.body = request.body
-        self.content_type = request.header("content-type")
-        self.parameters = RequestParameters(
-            query=ImmutableMultiDict(request.pairs), header=Headers(list(request.headers))
-        )
-
-
-class _Response:
-    """Adapts a response to the protocol of openapi-core."""
-
-    def __init__(self, response: Response) -> None:
-        self.data = response.body
-        self.status_code = response.status
-        self.content_type = response.header("content-type")
-        self.headers = Headers(list(response.headers))
 
 
 _NUMBER = re.compile(r"-?[0-9]{1,100}(\.[0-9]{1,100})?([eE][-+]?[0-9]{1,3})?", re.ASCII)
