@@ -42,10 +42,17 @@ from understudy.interface.operations import (
     key_of,
 )
 from understudy.interface.recognition import interface_operations
-from understudy.openapi.credentials import BEARER, credentials_of
 from understudy.openapi.loader import Document, Node
 from understudy.openapi.media_types import is_json, is_xml
-from understudy.openapi.operations import Operation, Parameter, addressed, operations, path_shape
+from understudy.openapi.operations import (
+    BEARER,
+    Operation,
+    Parameter,
+    addressed,
+    credentials_of,
+    operations,
+    path_shape,
+)
 from understudy.openapi.parameter_writing import encoded, form_pairs, items_of, query_pairs, text_of
 from understudy.openapi.path_matching import decoded_path
 from understudy.openapi.paths import Paths

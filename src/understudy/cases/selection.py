@@ -22,7 +22,7 @@ from understudy.cases.texts import TELLING
 from understudy.errors import StartupError, nearest
 from understudy.openapi.bundled import openapi_directory
 from understudy.openapi.loader import load
-from understudy.openapi.operation_names import no_operation, operation_named
+from understudy.openapi.operations import no_operation, operation_named
 from understudy.terminal import counted
 
 CANDIDATES = 12

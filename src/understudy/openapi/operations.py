@@ -1,15 +1,17 @@
-"""Reads the operations of a document: their parameters, bodies, responses and security."""
+"""Reads the operations of a document: parameters, bodies, responses, security, and their names."""
 
-from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import islice
-from typing import Any, Literal, NamedTuple
+from typing import Any, Final, Literal, NamedTuple
 from weakref import WeakKeyDictionary
 
+from understudy.errors import nearest
 from understudy.openapi.grammar import METHODS, PATH_PARAMETER
 from understudy.openapi.loader import Document, Node, base_paths
 from understudy.openapi.media_types import is_json, without_options
 from understudy.openapi.operation_mends import LOCATIONS, path_of
+from understudy.openapi.path_matching import PathMatcher
 from understudy.openapi.pointers import steps_of
 
 # OpenAPI 3.0.3, Parameter Object: header parameters of these names "shall be ignored".
@@ -466,3 +468,104 @@ def _is_sent(
         texts = () if text is None else (text,)
     value = _only_value(parameter)
     return bool(texts) if value is None else value in texts
+
+
+BEARER_TYPES: Final = ("oauth2", "openIdConnect")
+"""Types of security schemes whose credential is sent as a bearer token."""
+
+
+class Credential(NamedTuple):
+    """One credential of a request, as a security scheme of a document describes it.
+
+    Attributes:
+        location: ``header``, ``query`` or ``cookie``.
+        name: Name of the header, parameter or cookie.
+        scheme: The word before the credential in ``Authorization``, in lower case; empty for an API
+            key.
+    """
+
+    location: str
+    name: str
+    scheme: str = ""
+
+    @property
+    def described(self) -> str:
+        """The place of the credential in a request, in words for a message."""
+        if self.scheme:
+            return f"header Authorization with {self.scheme.capitalize()} credentials"
+        return f"{self.location} {self.name}"
+
+
+BEARER = Credential("header", "authorization", "bearer")
+
+
+def credentials_of(schemes: Iterable[Mapping[str, Any]]) -> Iterator[Credential]:
+    """Yields the credentials that requests send for Security Scheme Objects (OpenAPI 3.1.0).
+
+    A mutual TLS scheme yields none, since the mock requests no client certificate; nor does a type
+    that OpenAPI does not define.
+    """
+    for scheme in schemes:
+        kind = scheme.get("type")
+        if kind in BEARER_TYPES:
+            yield BEARER
+        elif kind in {"http", "basic"}:  # "basic" is a type of Swagger 2.0
+            words = ["basic"] if kind == "basic" else str(scheme.get("scheme", "")).lower().split()
+            yield Credential("header", "authorization", words[0] if words else "bearer")
+        elif kind == "apiKey":
+            place = scheme.get("in", "header"), scheme.get("name", "authorization")
+            yield Credential(*map(str, place))
+
+
+def first_of(operation: Operation, schemes: Mapping[str, Any]) -> tuple[Credential, ...]:
+    """Returns the credentials of the first security requirement with a bearer token, or of the first.
+
+    Returns:
+        The credentials that must be sent together; empty if none is required.
+    """
+    alternatives = [
+        tuple(credentials_of(schemes[name] for name in alternative if name in schemes))
+        for alternative in operation.security
+    ]
+    with_token = (each for each in alternatives if BEARER in each)
+    return next(with_token, next(filter(None, alternatives), ()))
+
+
+_MOST_LISTED: Final = 20  # operations in a message
+
+
+def operation_named(name: str, operations: Sequence[Operation]) -> Operation | None:
+    """Returns the operation with an operationId, or with a method and path template; None without.
+
+    The names of path parameters are ignored.
+    """
+    shape = path_shape(name)
+    named = (it for it in operations if it.operation_id == name)
+    placed = (it for it in operations if f"{it.method} {path_shape(it.path)}" == shape)
+    return next(named, None) or next(placed, None)
+
+
+def no_operation(name: str, operations: Sequence[Operation]) -> str:
+    """Returns the end of a message "there is …" for a name without operation, with a suggestion."""
+    ids = [operation.operation_id for operation in operations]
+    found = _requested(name, operations)
+    if found is not None:
+        hint = f"; did you mean {found.operation_id!r}, which is {found.method} {found.path}?"
+    elif name.upper() in {operation.method for operation in operations}:
+        hint = f"; write method and path as one word, in quotes: '{name.upper()} /…'."
+    else:
+        more = f" and {len(ids) - _MOST_LISTED} more" if len(ids) > _MOST_LISTED else ""
+        hint = nearest(name, ids) or f"; there are {', '.join(ids[:_MOST_LISTED])}{more}."
+    return f"no operation {name[:200]!r}{hint}"
+
+
+def _requested(name: str, operations: Iterable[Operation]) -> Operation | None:
+    """Returns the operation that a request line such as ``get /v3/profiles/ada?a=b`` reaches."""
+    method, _, path = name.rpartition(" ")
+    steps = path.partition("?")[0].split("/")
+    matcher = PathMatcher((operation.path, operation) for operation in operations)
+    for start in range(1, len(steps)):  # skip any base path
+        found = [operation for operation, _ in matcher.all("/" + "/".join(steps[start:]))]
+        if found:
+            return next((it for it in found if it.method == method.upper()), found[0])
+    return None

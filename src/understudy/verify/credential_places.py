@@ -14,8 +14,7 @@ from typing import Any, Final
 from urllib.parse import parse_qsl, urlencode, urlsplit, urlunsplit
 
 from understudy.exchange.messages import Request
-from understudy.openapi.credentials import BEARER, Credential, credentials_of, first_of
-from understudy.openapi.operations import Operation
+from understudy.openapi.operations import BEARER, Credential, Operation, credentials_of, first_of
 
 AUTHORIZATION: Final = "authorization"
 BEARER_SCHEME: Final = {"type": "http", "scheme": "bearer"}

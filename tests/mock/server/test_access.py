@@ -5,8 +5,7 @@ from typing import Any
 import pytest
 
 from understudy.mock.server.endpoint import Access, access
-from understudy.openapi.credentials import BEARER, Credential, credentials_of
-from understudy.openapi.operations import Operation
+from understudy.openapi.operations import BEARER, Credential, Operation, credentials_of
 
 SCHEMES = {
     "bearer": {"type": "http", "scheme": "Bearer"},

@@ -51,7 +51,7 @@ from understudy.mock.server.worlds import WORLD_NAME, Baseline, Snapshot, World
 from understudy.mock.store.collections import COLLECTIONS
 from understudy.mock.store.state_rows import TimelessSettings
 from understudy.mock.store.vocabulary import vocabulary_of
-from understudy.openapi.operation_names import operation_named
+from understudy.openapi.operations import operation_named
 
 Value = TypeVar("Value")
 

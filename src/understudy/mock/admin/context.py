@@ -18,7 +18,7 @@ from understudy.mock.server.api import Api
 from understudy.mock.server.endpoint import Endpoint, endpoints
 from understudy.mock.server.preferences import Choose
 from understudy.mock.server.world_selection import Worlds
-from understudy.openapi.operation_names import no_operation, operation_named
+from understudy.openapi.operations import no_operation, operation_named
 
 
 class ExportedCases(NamedTuple):

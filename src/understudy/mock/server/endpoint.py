@@ -24,10 +24,18 @@ from understudy.mock.server.completion import Completion, name_around
 from understudy.mock.server.declared_responses import DeclaredErrors, DeclaredHeaders, usual_errors
 from understudy.mock.server.parameters import ParameterReader, first_error
 from understudy.mock.server.recent import Recent
-from understudy.openapi.credentials import BEARER, BEARER_TYPES, Credential, credentials_of
 from understudy.openapi.loader import Node
 from understudy.openapi.media_types import without_options
-from understudy.openapi.operations import DeclaredResponse, Operation, operations, security_schemes
+from understudy.openapi.operations import (
+    BEARER,
+    BEARER_TYPES,
+    Credential,
+    DeclaredResponse,
+    Operation,
+    credentials_of,
+    operations,
+    security_schemes,
+)
 from understudy.openapi.schemas import ALL, Schemas
 from understudy.openapi.validators import SchemaValidator
 

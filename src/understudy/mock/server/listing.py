@@ -14,11 +14,17 @@ from understudy.exchange.multipart import MULTIPART
 from understudy.mock.server.bodies import form_fields
 from understudy.mock.server.endpoint import Endpoint
 from understudy.mock.server.json_bodies import json_bytes
-from understudy.openapi.credentials import BEARER, Credential, credentials_of
 from understudy.openapi.grammar import PATH_PARAMETER
 from understudy.openapi.loader import Node
 from understudy.openapi.media_types import JSON, URLENCODED
-from understudy.openapi.operations import MediaType, Parameter, security_schemes
+from understudy.openapi.operations import (
+    BEARER,
+    Credential,
+    MediaType,
+    Parameter,
+    credentials_of,
+    security_schemes,
+)
 from understudy.openapi.parameter_writing import encoded, form_pairs, query_pairs, text_of
 from understudy.openapi.sampler import PLAUSIBLE_REQUEST, Sampler
 

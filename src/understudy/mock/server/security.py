@@ -16,7 +16,7 @@ from understudy.mock.server.endpoint import Access, Endpoint
 from understudy.mock.server.parameters import location_texts, parse_query
 from understudy.mock.server.request_context import RequestContext
 from understudy.mock.server.windows import LIMIT_HEADER, WINDOW, QuotaDecision, count
-from understudy.openapi.credentials import Credential
+from understudy.openapi.operations import Credential
 
 # Only operations without a handler have other credentials than bearer tokens; they may offer
 # alternatives, of which one must be sent in full (OpenAPI 3.0.3, Security Requirement Object).
