@@ -25,11 +25,11 @@ from understudy.record.recorder import people_of_reports
 from understudy.reports.console import Terminal, print_line
 from understudy.terminal import counted, echo
 from understudy.verify.catalogue import catalogue
-from understudy.verify.experiments import PlannedExperiment, planned_experiments
 from understudy.verify.findings import Listener, Outcome
 from understudy.verify.learner import Learnt, is_repeatable, open_rules
 from understudy.verify.permits import permission_lines
 from understudy.verify.probing import chosen
+from understudy.verify.readings import PlannedExperiment, planned_experiments
 from understudy.verify.run import RunOptions
 from understudy.verify.shapes import bundled
 from understudy.verify.target import Target

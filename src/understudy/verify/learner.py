@@ -25,12 +25,17 @@ from understudy.verify.catalogue import catalogue
 from understudy.verify.checks import CheckResult, InternalError, Unmet, check_results
 from understudy.verify.deployment import Deployment
 from understudy.verify.evaluator import UNJUDGED, RuleRecord
-from understudy.verify.experiments import SENDERS, carry_out_experiments
 from understudy.verify.findings import Finding, Outcome, RuleOutcome
 from understudy.verify.permits import Refusal, Unreachable
 from understudy.verify.probe_client import ProbeClient
 from understudy.verify.probing import PROBES, Probe
-from understudy.verify.readings import NOT_TRIED, Trials, shown_options
+from understudy.verify.readings import (
+    NOT_TRIED,
+    SENDERS,
+    Trials,
+    carry_out_experiments,
+    shown_options,
+)
 from understudy.verify.run import Run, RunOptions
 from understudy.verify.runner import carry_out
 from understudy.verify.shown_requests import SHOWN, command_of, commands_of

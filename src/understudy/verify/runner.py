@@ -23,13 +23,12 @@ from understudy.verify.browsing import form_of, parameters, password_form, post,
 from understudy.verify.clock import machine_time
 from understudy.verify.deployment import Deployment, locked
 from understudy.verify.evaluator import UNJUDGED
-from understudy.verify.experiments import carry_out_experiments
 from understudy.verify.findings import Found, Outcome, PhaseStarted
 from understudy.verify.interventions import roots
 from understudy.verify.permits import BudgetSpent, OutOfTime, Refusal, Unreachable
 from understudy.verify.probe_client import ProbeClient
 from understudy.verify.probing import Probe, candidates, needs_of, order_of_parts
-from understudy.verify.readings import Trials
+from understudy.verify.readings import Trials, carry_out_experiments
 from understudy.verify.run import Phase, Run, RunOptions, outcome_of, start
 from understudy.verify.showing_again import show_again
 from understudy.verify.target import CREDENTIALS, Known, Target, TargetApplication
