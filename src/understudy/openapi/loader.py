@@ -23,7 +23,7 @@ from understudy.limits import YAML_VALUES
 from understudy.openapi.diagnostics import Diagnostic, loss
 from understudy.openapi.mending import mend
 from understudy.openapi.operation_mends import declare_path_queries, mend_operations
-from understudy.openapi.pointers import escape
+from understudy.openapi.pointers import escape, size_of
 from understudy.openapi.references import FILES, unshared
 from understudy.openapi.swagger import converted
 from understudy.openapi.yaml_files import beyond, read_yaml
@@ -56,7 +56,7 @@ def _applied(root: dict[str, Any], path: Path) -> list[Diagnostic]:
             _remove(matches, place)
         else:
             value = _value(action, root, place)
-            added += len(matches) * _size(value, YAML_VALUES.most)
+            added += len(matches) * size_of(value, YAML_VALUES.most)
             if added > YAML_VALUES.most:  # each action may double what the next one finds
                 raise beyond(YAML_VALUES, path)
             for match in matches:
@@ -144,17 +144,6 @@ def _value(action: dict[str, Any], root: dict[str, Any], place: str) -> Any:
         msg = f"{place}: copy {action['copy']!r} must match one value, and matches {len(sources)}."
         raise StartupError(msg)
     return sources[0].obj
-
-
-def _size(value: Any, most: int) -> int:
-    """Returns how many values a value contains, itself included; stops counting above ``most``."""
-    count, left = 0, [value]
-    while left and count <= most:
-        count += 1
-        item = left.pop()
-        if isinstance(item, dict | list):
-            left += item.values() if isinstance(item, dict) else item
-    return count
 
 
 def _remove(matches: list[Any], place: str) -> None:

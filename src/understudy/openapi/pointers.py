@@ -71,6 +71,17 @@ def objects_in(root: Any) -> Iterator[dict[str, Any]]:
             pending += value
 
 
+def size_of(value: Any, most: int) -> int:
+    """Returns how many values a value contains, itself included; stops counting above ``most``."""
+    count, left = 0, [value]
+    while left and count <= most:
+        count += 1
+        item = left.pop()
+        if isinstance(item, dict | list):
+            left += item.values() if isinstance(item, dict) else item
+    return count
+
+
 def levels_of(value: Any, most: int) -> int:
     """Returns how many levels of objects and lists a value has, counting up to ``most`` + 1.
 

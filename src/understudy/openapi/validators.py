@@ -33,7 +33,14 @@ from understudy.limits import COMPOSED_SCHEMAS, JSON_DEPTH
 from understudy.openapi.composition import COMPOSING, Composition, knots
 from understudy.openapi.loader import LITERALS, NAME_MAPS, Document, Node
 from understudy.openapi.patterns import BACKTRACKING, backtracks, bounded, unbounded
-from understudy.openapi.pointers import as_reference, levels_of, objects_in, steps_of, value_at
+from understudy.openapi.pointers import (
+    as_reference,
+    levels_of,
+    objects_in,
+    size_of,
+    steps_of,
+    value_at,
+)
 
 MOST_REFERENCES: Final = 500
 """A document with more references than this is split."""
@@ -101,19 +108,6 @@ _MOST_VALUES: Final = 100_000
 """Largest number of values in a value whose errors are listed, as each error copies its part."""
 
 
-def _is_large(value: Any) -> bool:
-    """Tells whether a value contains too many values to list its errors."""
-    count, pending = 0, [value]
-    for each in pending:
-        members = each.values() if isinstance(each, dict) else each
-        if isinstance(each, dict | list):
-            count += len(members)
-            if count > _MOST_VALUES:
-                return True
-            pending += members
-    return False
-
-
 _Place = tuple[str | int, ...]
 """Path of a part within a value."""
 
@@ -145,7 +139,7 @@ class SchemaValidator:
             ValueError: The value is nested too deeply for jsonschema-rs.
         """
         why = ""
-        if _is_large(value):
+        if size_of(value, _MOST_VALUES) > _MOST_VALUES:
             why = "is too large"
         elif self._compiler.is_endless(self._pointer, value):
             why = "is nested too deeply"
