@@ -10,7 +10,7 @@ LONGEST = 25
 """Modules of the longest chain of imports."""
 
 MOST_WITH_ONE_IMPORTER = 56
-"""Modules that only one module beside them imports; the house aims at 70, and this only falls."""
+"""Modules that only one module beside them imports; the house aims at 70 at most."""
 
 
 def test_no_chain_of_imports_is_longer_than_a_reader_follows():
