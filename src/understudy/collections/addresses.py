@@ -1,4 +1,4 @@
-"""Finds what lists or creates the items of a collection at other paths than its own."""
+"""Finds operations that list or create the items of a collection at other paths than its own."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -13,16 +13,17 @@ from understudy.openapi.schemas import Schemas
 
 _SCOPED: Final[Mapping[str, Role]] = {"GET": "list", "POST": "create"}
 _BEGUN: Final = frozenset({"201", "202"})
-"""Statuses of what creates an item of another collection than the path is of."""
+"""Statuses of operations that may create an item of a collection at another path."""
 
 
 def with_scoped(
     drafts: Sequence[ResourceCollection], declared: Sequence[Operation], schemas: Schemas
 ) -> list[ResourceCollection]:
-    """Adds what lists or creates items elsewhere: of a parent, of all parents, or by an action.
+    """Adds operations that list or create items at other paths: of a parent, of all, or by an action.
 
-    ``/customers/{customerId}/orders`` lists orders, ``/repos`` what is at ``/repos/{owner}/{repo}``, and
-    ``/videos/{id}/transcode`` creates a job if its response is what ``/jobs/{id}`` reads.
+    ``/customers/{customerId}/orders`` lists orders, ``/repos`` lists the items at
+    ``/repos/{owner}/{repo}``, and ``/videos/{id}/transcode`` creates a job if its response has the schema
+    that ``/jobs/{id}`` reads.
     """
     drafts = _with_twins(list(_without_lists_of_all(drafts, schemas)), schemas)
     taken = {operation.key for it in drafts if it.is_certain for operation in it.operations}
@@ -53,7 +54,7 @@ def _last(path: str) -> str:
 def _without_lists_of_all(
     drafts: Sequence[ResourceCollection], schemas: Schemas
 ) -> Iterator[ResourceCollection]:
-    """Yields collections without those that only list what is at keys of several parts below them."""
+    """Yields all collections but those that only list the items of a collection with longer keys."""
     paths: dict[str, list[str]] = {}
     for draft in drafts:
         if draft.schema is not None:
@@ -69,7 +70,7 @@ def _without_lists_of_all(
 def _with_twins(
     drafts: Sequence[ResourceCollection], schemas: Schemas
 ) -> Sequence[ResourceCollection]:
-    """Joins what reads the items at ``/orders/{id}`` with what creates them at ``/users/{uid}/orders``."""
+    """Joins ``/orders/{id}``, which reads items, with ``/users/{uid}/orders``, which creates them."""
     joined = {it.path: it for it in drafts}
     creating: dict[tuple[str, str], list[ResourceCollection]] = {}
     for draft in drafts:
@@ -91,7 +92,7 @@ def _with_twins(
 
 
 def _shown(operation: Operation, schemas: Schemas) -> Iterator[tuple[Steps, Node]]:
-    """Yields the place and the schema of the items that an operation lists, or of one that it creates."""
+    """Yields the place and the schema of the items that an operation lists, or of the created item."""
     schema = response_schema(operation)
     if operation.method == "GET":
         yield from arrays(schemas, schema)
@@ -103,7 +104,7 @@ def _shown(operation: Operation, schemas: Schemas) -> Iterator[tuple[Steps, Node
 def _scoped(
     operation: Operation, collection: ResourceCollection, schemas: Schemas
 ) -> ResourceOperation | None:
-    """Returns an operation at another path in its role in a collection; None where it is of others."""
+    """Returns an operation of another path with its role in a collection; None if it has none there."""
     role, above = _SCOPED[operation.method], operation.path.rstrip("/")
     head, is_alone = above.rpartition("/")[0], "{" not in collection.path
     is_parents = head.endswith("}") and head.count("{") == 1 and is_alone
@@ -128,7 +129,7 @@ def _scoped(
 def _scope(
     operation: Operation, collection: ResourceCollection, schemas: Schemas
 ) -> dict[str, str]:
-    """Returns the last parameter of a path, with the member of an item that says the same, or none."""
+    """Maps the last parameter of a path to the member of an item with the same meaning, or to ``""``."""
     parent, _, parameter = operation.path.rpartition("}")[0].rpartition("/{")
     one = singular(parent.rpartition("/")[2])
     names = (canonical(parameter), one + canonical(parameter), f"{one}id", one)
@@ -140,7 +141,7 @@ def _scope(
 def _stages(
     declared: Sequence[ResourceOperation], schema: Node | None, schemas: Schemas
 ) -> dict[str, tuple[str, ...]]:
-    """Returns the member by which a job says how far it is, where creations are carried out later."""
+    """Returns the status member of a job with its states, if a creation is declared as 202."""
     creations = (it.operation for it in declared if it.role == "create")
     members = schemas.members(schema)
     if any("202" in it.responses for it in creations):
@@ -152,11 +153,11 @@ def _stages(
 
 
 _MOST_MEMBERS: Final = 3
-"""Members of an envelope: data, and what is beside it, such as meta and links."""
+"""Largest number of members of an envelope: ``data``, and others such as ``meta`` and ``links``."""
 
 
 def single_item(schema: Node | None, schemas: Schemas) -> tuple[tuple[str, ...], Node | None]:
-    """Opens an envelope with one member: ``{data: {…}}``, or that alone: ``{taxRate: {…}}``."""
+    """Opens an envelope such as ``{data: {…}, meta: …}``, or one with a single member, ``{taxRate: {…}}``."""
     members = schemas.members(schema)
     objects = [name for name, member in members.items() if schemas.members(member)]
     is_envelope = len(objects) == 1 and objects[0] in {"data", "result", "response", "payload"}

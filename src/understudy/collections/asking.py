@@ -1,7 +1,7 @@
-"""Asks what no change of an item shows: lists, defaults, members of the service, texts, and credentials.
+"""Judges lists, defaults, members that the service sets, texts as queries, and other credentials.
 
-Of lists only what leaves no doubt is asked: a filter by an enumeration or a truth value that items have under
-the same name, and an order whose two directions the document names, ``title`` and ``-title``.
+Lists are asked only for what leaves no doubt: a filter by an enumeration or a truth value that items have
+under the same name, and an order whose two directions the document names, ``title`` and ``-title``.
 """
 
 import re
@@ -61,7 +61,7 @@ def ask_lists(client: CollectionClient, items: Sequence[KnownItem]) -> None:
 
 
 def _options(schemas: Schemas, schema: Node) -> Sequence[Any]:
-    """Returns the values of an enumeration or of a truth value; none of any other schema."""
+    """Returns the values of an enumeration or a truth value; empty for any other schema."""
     if schemas.types(schema) == {"boolean"}:
         return (False, True)
     values = schemas.keyword(schema, "enum")
@@ -88,7 +88,7 @@ def _filter(
 
 
 def _ask_beyond(client: CollectionClient, parameter: str, members: Mapping[str, Node]) -> None:
-    """Lists what was created or updated after or before a time, where none of the items was."""
+    """Lists the items created or updated after (or before) a year that is beyond all of them."""
     *stem, last = words(parameter) or ("",)
     schemas, moment = client.state.maker.schemas, moment_named("".join(stem))
     name = next((n for n, it in members.items() if moment_of(schemas, n, it) == moment), None)
@@ -100,18 +100,18 @@ def _ask_beyond(client: CollectionClient, parameter: str, members: Mapping[str, 
 
 
 _BEYOND: Final = {"after": 9000, "since": 9000, "before": 1900, "until": 1900}
-"""Years that nothing of a service is after, or before."""
+"""Last word of a parameter's name to a year that is later, or earlier, than any item."""
 
 
 def _is_beyond(text: Any) -> bool:
-    """Tells whether a text is no instant between these years."""
+    """Tells whether a text is not a time between the years of ``_BEYOND``."""
     return not "1900" < str(text)[:4] < "9000"
 
 
 def _sort(
     client: CollectionClient, parameter: str, names: Mapping[str, str], options: Sequence[Any]
 ) -> None:
-    """Lists by the first member of which both directions are named."""
+    """Lists by the first member for which the document names both directions, and judges the order."""
     texts = [it for it in options if isinstance(it, str) and f"-{it}" in options]
     order = next((it for it in texts if canonical(it) in names), None)
     for direction in () if order is None else (order, f"-{order}"):
@@ -140,18 +140,18 @@ def _is_sorted(values: Sequence[Any]) -> bool:
 
 
 _MOST_FILLED: Final = 20
-"""The largest default of a page's size that items are created to exceed."""
+"""Largest default page size for which items are created until a page is full."""
 _COST_OF_ITEM: Final = 3
-"""Requests that create an item and undo that."""
+"""Requests that create and delete an item."""
 _FILLING_SHARE: Final = 6
-"""Creating them may take a sixth of the requests that a run has left."""
+"""Creating these items may take at most one part in so many of a run's remaining requests."""
 
 
 def ask_without_defaults(client: CollectionClient) -> None:
-    """Lists a collection with the default of each parameter and without it: that is the same list.
+    """Judges that a list without parameters equals the list with their default values.
 
-    All are left out at once, and one by one where that makes a difference. Where a default bounds the
-    page, items are created before until there is one more.
+    All parameters are left out at once; if the lists differ, each alone. If a default limits the page,
+    items are created first until there is one more than fits.
 
     Raises:
         Refusal: The budget or the time is used up.
@@ -177,12 +177,12 @@ def ask_without_defaults(client: CollectionClient) -> None:
 
 
 def _has_few(schemas: Schemas, member: Node | None) -> bool:
-    """Tells whether a parameter is no filter by a member, or by one of which all values are known."""
+    """Tells whether a parameter filters by no member, or by a member whose values are all known."""
     return member is None or bool(_options(schemas, member))
 
 
 def _fill(client: CollectionClient, number: int) -> None:
-    """Creates items until there are so many, if that takes a small part of the requests that are left."""
+    """Creates items up to a number, if that takes a small part of the remaining requests."""
     gateway, missing = client.state.run.gateway, number - len(client.model.present)
     most = gateway.allowance.requests
     if most is None or missing * _COST_OF_ITEM <= (most - gateway.sent) // _FILLING_SHARE:
@@ -192,9 +192,9 @@ def _fill(client: CollectionClient, number: int) -> None:
 
 
 def _is_as_by_default(client: CollectionClient, defaults: Mapping[str, Any]) -> bool:
-    """Judges a list without parameters by the one with their defaults, and returns whether it agrees.
+    """Judges a list without parameters by the list with their defaults; returns whether they agree.
 
-    Both are requested again where they differ, as others may have changed the list in between.
+    If they differ, both are requested again, as other clients may have changed the list in between.
     """
     name = client.model.identifier or ""
     for _ in range(2):
@@ -217,7 +217,7 @@ def _is_as_by_default(client: CollectionClient, defaults: Mapping[str, Any]) -> 
 
 
 def create_twice(client: CollectionClient, item: KnownItem) -> None:
-    """Creates an item with the values of another where the document calls them a conflict.
+    """Creates an item with the unique values of another, where the document declares a conflict.
 
     Raises:
         Refusal: The target does not permit it.
@@ -239,7 +239,7 @@ def create_twice(client: CollectionClient, item: KnownItem) -> None:
 
 
 def create_by_default(client: CollectionClient) -> KnownItem:
-    """Creates an item without the members that have a default, and judges those that it has.
+    """Creates an item without the members that have a default, and judges the values it gets.
 
     Raises:
         Refusal: The target does not permit it, or the service refused it.
@@ -273,7 +273,7 @@ def create_by_default(client: CollectionClient) -> KnownItem:
 
 
 def read_at_address(client: CollectionClient, item: KnownItem) -> None:
-    """Reads an item where the response to its creation says that it is, if that is another place.
+    """Reads an item at the ``Location`` of its creation, if that is not the path of the document.
 
     Raises:
         Refusal: The budget or the time is used up.
@@ -300,9 +300,9 @@ def read_at_address(client: CollectionClient, item: KnownItem) -> None:
 
 
 def unset(client: CollectionClient, item: KnownItem) -> None:
-    """Gives one member null, and reads the item, where the document says of some alone that they may be null.
+    """Sets a member to null and reads the item, if the document allows null for some members only.
 
-    Where all may be, null may well mean that nothing was sent.
+    If it allows null for all of them, null may mean that the member was not sent.
 
     Raises:
         Refusal: The target does not permit it.
@@ -323,14 +323,14 @@ def unset(client: CollectionClient, item: KnownItem) -> None:
 
 
 def send_guarded(client: CollectionClient, item: KnownItem, role: Role) -> KnownItem | None:
-    """Creates or changes an item with other values of the members that only the service sets.
+    """Creates or changes an item with other values for the members that only the service sets.
 
-    A creation is tried four times as long as they are taken, as a service may set the same by chance.
+    A creation is repeated while the values are stored, as a service may choose the same by chance.
 
     Args:
         client: Sends the requests.
-        item: An item that was created without them.
-        role: The role of the operation that they are sent to.
+        item: An item that was created without these members.
+        role: The role of the operation to send the members to.
 
     Returns:
         The item, if the service did not refuse it.
@@ -366,7 +366,7 @@ _UNKNOWN: Final = {"understudy_extra": "1"}
 
 
 def create_with_unknown(client: CollectionClient) -> None:
-    """Creates an item with a member that a closed schema does not name, and judges whether it has it.
+    """Creates an item with a member that its closed schema does not name, and judges that it is dropped.
 
     Raises:
         Refusal: The target does not permit it.
@@ -382,7 +382,7 @@ def create_with_unknown(client: CollectionClient) -> None:
 def _send(
     client: CollectionClient, item: KnownItem, role: Role, known: Mapping[str, Any]
 ) -> KnownItem | None:
-    """Sends values of members to an operation; returns the item, or None where it is refused."""
+    """Sends values of members to an operation; returns the item, or None if it was refused."""
     if role == "create":
         return client.attempt(known)[1]
     change = client.update if role == "update" else client.replace
@@ -390,7 +390,7 @@ def _send(
 
 
 def _as_sent(item: KnownItem, known: Mapping[str, Any]) -> list[str]:
-    """Returns the members that the response to the last write of an item has as they were sent."""
+    """Returns the members whose sent values are in the response to the last write of an item."""
     body = item.response or {}
     return [it for it in known if agrees(known[it], body.get(it))]
 
@@ -402,15 +402,15 @@ _OWNERS: Final = re.compile(
     r"\b(my|your|own|mine|(caller|account|user|customer)['\u2019]s|signed.in|authenticated (user|account))\b",
     re.I,
 )
-"""Words by which a document says that a list is of the items of whoever asks."""
+"""Words by which a document says that a list has the caller's own items."""
 
 _REFUSED: Final = frozenset({401, 403})
 _REACHED: Final[tuple[Role, ...]] = ("list", "read", "create", "update", "replace", "delete")
-"""The roles in the order in which they are tried: what deletes comes last."""
+"""The roles in the order in which they are tried; deletion comes last."""
 
 
 def reach_otherwise(client: CollectionClient, first: KnownItem, second: KnownItem) -> None:
-    """Sends requests with a token of few scopes, and those of another account, where they are given.
+    """Sends requests with the read-only token and as the other account, if the target has them.
 
     Raises:
         Refusal: The budget or the time is used up, or the deployment does not respond.
@@ -423,7 +423,7 @@ def reach_otherwise(client: CollectionClient, first: KnownItem, second: KnownIte
 
 
 def _reach_as_other(client: CollectionClient, who: str, item: KnownItem) -> None:
-    """Reads, changes and deletes an item as another account, if it can only be the caller's own.
+    """Reads, changes and deletes an item as another account, if the item must be the caller's own.
 
     Raises:
         Refusal: The budget or the time is used up, or the deployment does not respond.
@@ -448,7 +448,7 @@ def _reach_as_other(client: CollectionClient, who: str, item: KnownItem) -> None
 
 
 def _reach_without_scopes(client: CollectionClient, scopes: Sequence[str], item: KnownItem) -> None:
-    """Sends each operation that needs other scopes with a token that has these alone.
+    """Sends each operation that needs other scopes with a token that has only these.
 
     Raises:
         Refusal: The budget or the time is used up, or the deployment does not respond.
@@ -465,7 +465,7 @@ def _reach_without_scopes(client: CollectionClient, scopes: Sequence[str], item:
 
 
 def missing_scopes(operation: Operation, scopes: Sequence[str]) -> str:
-    """Returns the scopes that a token lacks for an operation; empty if one alternative asks for none."""
+    """Returns the scopes that a token lacks for an operation; empty if one alternative is satisfied."""
     lacking = [
         [it for needed in each.values() for it in needed if it not in scopes]
         for each in operation.security
@@ -474,7 +474,7 @@ def missing_scopes(operation: Operation, scopes: Sequence[str]) -> str:
 
 
 def _reached(client: CollectionClient, name: Role, who: str, item: KnownItem) -> Exchange | None:
-    """Returns what one operation responds to a credential; None where none can be sent."""
+    """Sends one operation with a credential; returns the exchange, or None if it cannot be sent."""
     role, requests = client.requests.collection.operation(name), client.requests
     if role is None:
         return None
@@ -496,11 +496,11 @@ def _reached(client: CollectionClient, name: Role, who: str, item: KnownItem) ->
 def _why_own(
     client: CollectionClient, who: str, item: KnownItem
 ) -> tuple[str, list[Exchange]] | None:
-    """Returns why an item can only be the caller's own, with what shows it; None if it need not be.
+    """Returns the reason why an item must be the caller's own, with its evidence; None without one.
 
-    That is certain of a path below ``me``, of a list that the document calls the caller's, and where
-    the list of the other account leaves out what the caller's has. A list that has it all the same is
-    judged here: it must not, if the item is the caller's or is refused to the other account.
+    The reasons are a path below ``me``, a list that the document calls the caller's, and a list of the
+    other account without the item. If that list has the item, it is judged here: it must not have an
+    item that is the caller's or that the other account may not read.
     """
     path, role = client.requests.collection.path, client.requests.collection.operation("list")
     prose = "" if role is None else described_at(role.operation.pointer, client.state.maker.schemas)
@@ -526,21 +526,21 @@ def _why_own(
 
 
 def _has(page: Exchange, item: KnownItem) -> bool:
-    """Tells whether a page of a list has an item: another one may have the same identifier."""
+    """Tells whether a page of a list has an item; compares all members, as identifiers may recur."""
     shown = [it for it in objects_in(page.body) if not differing(item.expected, it)]
     return any(item.identifier in map(str, it.values()) for it in shown)
 
 
-# Two texts that nothing contains differ in whether they would be true as a condition: who searches for them
-# as they stand gives the same response to both. They are of one length and nearly one spelling, so that
-# what a response repeats of them is easily taken out.
+# Two texts that no item contains. Inserted into a query, one condition would be true and the other false; a
+# service that searches for them literally gives the same response to both. They differ in one letter only,
+# so that responses that repeat them can be compared.
 
 _TRUE: Final = "qjx' OR 'qjx' LIKE 'qjx"
 _FALSE: Final = "qjx' OR 'qjx' LIKE 'qjz"
 _SOURCE: Final = "texts that could be a part of a query"
 
 MOST_TEXTS: Final = 12
-"""Parameters that are tried, at two requests each."""
+"""Largest number of parameters to try, at two requests each."""
 
 
 class TextParameter(NamedTuple):
@@ -571,7 +571,9 @@ def text_parameters(document: Document) -> Iterator[TextParameter]:
 
 
 def ask_literally(state: InferredRun, parameter: TextParameter) -> None:
-    """Asks twice, and twice more where the responses differ, as a response may differ by itself.
+    """Judges that a parameter takes a text literally, by two texts that would differ in a query.
+
+    If the responses differ, both are requested again, as a response may differ by itself.
 
     Raises:
         Refusal: The budget or the time is used up, or the deployment does not respond.
@@ -594,5 +596,5 @@ def _ask(state: InferredRun, parameter: TextParameter, text: str) -> Exchange:
 
 
 def _shown(exchange: Exchange) -> tuple[int, bytes]:
-    """Returns what a response shows, whichever of the two texts it repeats."""
+    """Returns the status and the body of a response, with the two texts made equal."""
     return exchange.status, exchange.response.body.replace(b"qjz", b"qjx")
