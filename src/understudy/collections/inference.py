@@ -1,9 +1,9 @@
-"""Finds collections and single resources in a document, and says how sure that is and why.
+"""Finds collections and single resources in a document, each with a confidence and its reasons.
 
-A collection is a path that items are created at, beside a path with one parameter more that they are
-read, changed or deleted at, if the bodies of both share members and one member identifies an item.
-What too little speaks for is not claimed: a response made up from the document is better than a
-state that the service does not have.
+A collection is a path at which items are created, and a path with one parameter more at which they are
+read, changed or deleted, if the bodies of both share members and one member identifies an item.
+Resources with too little evidence are left out: a response generated from the document is better than
+a state that the service does not have.
 """
 
 from collections.abc import Collection, Mapping, Sequence, Set
@@ -40,7 +40,7 @@ from understudy.openapi.schemas import Schemas
 
 
 def draft_collection(place: bodies.PathGroup, schemas: Schemas) -> ResourceCollection | None:
-    """Returns the collection at a place, however sure it is; None where nothing creates an item."""
+    """Returns the collection at a place with its confidence; None if the place cannot be one."""
     return _Draft(place, schemas).collection()
 
 
@@ -58,17 +58,17 @@ class _Draft:
         names = bodies.identifying_names(self._parameter or "id", "".join(self._name))
         listed = bodies.arrays(schemas, bodies.response_schema(place.find("GET")))
         items = (single_item(it, schemas)[1] or it for _, it in listed)
-        # what is listed is the item wherever it stands
+        # the schema of a listed item is that of the item in every other body, too
         self._names = (*names, *(schemas.follow(it).pointer for it in items))
         self._schema = self._item_schema()
         self._members = schemas.members(self._schema)
         self._is_catalogue = False  # items are only read and listed
         own = (place.find_item("GET"), place.find("GET"), place.find("POST"))
         declared = [it for it in own if it is not None]
-        # the document does not describe the item when it is read
+        # no response has a schema that describes the item
         self._is_open = bool(declared) and all(bodies.is_open(schemas, it) for it in declared)
         put = place.find_item("PUT")
-        # whether an item is there is all that there is to say: nothing is sent or read of it
+        # an item has no content: it exists or not, such as a user that another one follows
         self._is_membership = (
             put is not None and put.request_body is None and place.find_item("DELETE") is not None
         )
@@ -101,7 +101,7 @@ class _Draft:
         )
 
     def _item_schema(self) -> Node | None:
-        """Returns the schema of an item: as it is read, else as it is changed, created or listed."""
+        """Returns the schema of an item from the first operation that has one, reading first."""
         find, find_item = self._place.find, self._place.find_item
         for operation in (find_item("GET"), find_item("PUT"), find_item("PATCH"), find("POST")):
             _, item = bodies.opened(self._schemas, bodies.response_schema(operation), self._names)
@@ -142,7 +142,7 @@ class _Draft:
         return None
 
     def _only_identifier(self) -> tuple[str, float, str] | None:
-        """Returns the only member that ends as identifiers do, if it is the server's, with its weight."""
+        """Returns the only member with the ending of an identifier that the server sets, with its weight."""
         sent = self._schemas.members(bodies.request_schema(self._place.find("POST")))
         own = [
             it for it in self._members if set(words(it)[-1:]) & {*bodies.ENDINGS} and it not in sent
@@ -154,7 +154,7 @@ class _Draft:
         return own[0], 0.2, f"the member {own[0]} alone can identify an item"
 
     def _creating_put(self) -> Operation | None:
-        """Returns a PUT at the collection that takes no identifier, and responds with one."""
+        """Returns a PUT on the collection whose request has no identifier and whose response has one."""
         put, own = self._place.find("PUT"), set(map(canonical, self._members))
         if put is None or self._place.find_item("PUT") or not self._shows_item(put):
             return None
@@ -208,20 +208,20 @@ class _Draft:
                 )
 
     def _shows_item(self, operation: Operation) -> bool:
-        """Tells whether a success has an item, with a member that identifies it."""
+        """Tells whether a successful response has an item with an identifying member."""
         steps = self._response(operation)
         schema = bodies.schema_at(self._schemas, bodies.response_schema(operation), steps or ())
         own = {canonical(name) for name in self._schemas.members(schema)}
         return steps is not None and bool(own & set(self._names))
 
     def _list_place(self, operation: Operation) -> tuple[Steps, Steps] | None:
-        """Returns the place of the list of items in a response, and of the item in each; or None."""
+        """Returns the place of the list in a response, and of the item in each entry; None without one."""
         if operation.method == "GET" and bodies.is_open(self._schemas, operation):
             schema = bodies.response_schema(operation)
             if self._schemas.types(schema) != {"object"}:
                 return (), ()
             values = schema and self._schemas.follow(schema).child("additionalProperties")
-            # a map of texts or of dates has no place for a list
+            # the values of a map of texts or dates cannot be lists
             has_place = "array" in (self._schemas.types(values) or {"array"})
             return ((operation.path.rpartition("/")[2],), ()) if has_place else None
         for steps, items in bodies.arrays(self._schemas, bodies.response_schema(operation)):
@@ -252,9 +252,9 @@ class _Draft:
         self._operations.append(ResourceOperation(role, operation, steps, response))
 
     def _add_other_changes(self) -> None:
-        """Adds changes by members that items do not show, such as a list of operations.
+        """Adds changes whose requests have other members than items, such as a list of operations.
 
-        They speak for nothing, but what responds of an item that is read has to be about that item.
+        They add no evidence, but their responses must be of the item that is read.
         """
         roles = {it.role for it in self._operations}
         taken = {it.key for it in self._operations}
@@ -280,7 +280,7 @@ class _Draft:
                 self._operations.append(ResourceOperation(role, operation, steps, response))
 
     def _add_actions(self) -> None:
-        """Adds what changes a state, and verbs that say what other paths say by a method."""
+        """Adds actions that change a state, and verbs in paths that stand for a method, as ``/edit``."""
         for verb, operation in self._place.actions:
             role, (steps, share) = _VERBS.get(canonical(verb)), self._request(operation)
             is_change = role == "update" and (share or 0) >= bodies.SHARED
@@ -324,7 +324,7 @@ class _Draft:
             self._evidence.add(0.05, f"{self._name[0]} is a plural")
 
     def _request(self, operation: Operation) -> tuple[Steps, float | None]:
-        """Returns the place of the item in a request, and the share of members it has in common."""
+        """Returns the place of the item in a request, and the share of its members that items have."""
         media = bodies.request_media(operation)
         if media is None or media.schema is None:
             return (), None
@@ -344,7 +344,7 @@ class _Draft:
         return steps, share
 
     def _response(self, operation: Operation) -> Steps | None:
-        """Returns the place of the item in a response, or None where it has none."""
+        """Returns the place of the item in a response; None if the response has no item."""
         schema = bodies.response_schema(operation)
         if "array" in self._schemas.types(schema):
             return None
@@ -358,7 +358,7 @@ class _Draft:
         return steps if self._schemas.members(item) or not self._members else None
 
     def _share(self, schema: Node | None) -> float | None:
-        """Returns the share of a schema's members that an item has too; None if it names none."""
+        """Returns the share of a schema's members that items have; None if the schema names none."""
         if schema is None or not self._members:
             return None
         own = {canonical(name) for name in self._members}
@@ -378,12 +378,12 @@ _VERBS: dict[str, Role] = {
 def find_singletons(
     declared: Sequence[Operation], taken: Collection[tuple[str, str]], schemas: Schemas
 ) -> list[ResourceSingleton]:
-    """Returns the single resources, however sure they are.
+    """Returns the single resources, each with its confidence.
 
     Args:
         declared: The operations of a document.
-        taken: Method and path of those that belong to a collection.
-        schemas: Reads the schemas of their bodies.
+        taken: Method and path of the operations that belong to a collection.
+        schemas: Reads the schemas of bodies.
     """
     by_key: dict[str, dict[str, Operation]] = {}
     for operation in declared:
@@ -427,7 +427,7 @@ def _singleton(methods: dict[str, Operation], schemas: Schemas) -> ResourceSingl
 
 
 INFERRED: Final = StateModel()
-"""States nothing: all is inferred."""
+"""An empty state model, with which everything is inferred."""
 
 
 def find_resources(document: Document, stated: StateModel = INFERRED) -> ResourceModel:
@@ -435,11 +435,11 @@ def find_resources(document: Document, stated: StateModel = INFERRED) -> Resourc
 
     Args:
         document: A document of any service.
-        stated: What is known better: the content of a state-model file.
+        stated: The content of a state-model file, which corrects what is inferred.
 
     Raises:
-        StartupError: A part of the document is not as OpenAPI has it, or the state model names what
-            the document does not have.
+        StartupError: A part of the document is not valid OpenAPI, or the state model names paths or
+            members that the document does not have.
     """
     schemas = Schemas(document)
     declared = operations(document)
@@ -464,7 +464,7 @@ def infer_resources(document: Document, state_model: Path | None = None) -> Reso
     """Finds the resources of a document, corrected by a state-model file if there is one.
 
     Raises:
-        StartupError: The document or the file is not as it must be; the text names the file.
+        StartupError: The document or the file is invalid; the text names the file.
     """
     if state_model is None:
         return find_resources(document)
@@ -499,8 +499,8 @@ def _parents_of(path: str, collections: Mapping[str, str]) -> tuple[ResourcePare
     """Returns the parameters of a collection's path, outermost first.
 
     Args:
-        path: Its path template.
-        collections: The key of a collection to its path.
+        path: Path template of the collection.
+        collections: Keys of collections, each with its path.
     """
     parents = []
     for match in PATH_PARAMETER.finditer(path):
@@ -519,7 +519,7 @@ def _references_of(
 
     Args:
         members: The members of an item.
-        identifier: The one that identifies the item itself.
+        identifier: The member that identifies the item itself.
         collections: Every collection, by the name of a member that refers to it.
         schemas: Reads the types of members.
     """
@@ -547,10 +547,10 @@ def _by_referring_name(
 
 
 def _paths_by_key(collections: Sequence[ResourceCollection]) -> dict[str, str]:
-    """Returns the paths of collections by the key that the path of their items leads to.
+    """Returns the paths of collections by the keys of their items' paths.
 
-    Without those whose items are at a path that does not name their parents: what is below such an
-    item is kept apart by its identifier alone.
+    Collections whose items have a path without their parents are left out: such an item's identifier
+    alone is the parent of everything below it.
     """
     nested = [it for it in collections if it.item_path is None or _is_below(it)]
     return {
@@ -561,6 +561,6 @@ def _paths_by_key(collections: Sequence[ResourceCollection]) -> dict[str, str]:
 
 
 def _is_below(collection: ResourceCollection) -> bool:
-    """Tells whether the path of an item is that of its collection and one parameter more."""
+    """Tells whether the path of an item has more parameters than that of its collection."""
     own = len(PATH_PARAMETER.findall(collection.path))
     return len(PATH_PARAMETER.findall(collection.item_path or "")) > own
