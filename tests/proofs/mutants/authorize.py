@@ -1,5 +1,7 @@
 """Mutants of the authorization request, made by hand: redirects by prefix, consent by a link."""
 
+from urllib.parse import unquote
+
 import httpx
 from tests.proofs.mutants.edge import (
     INFO,
@@ -64,8 +66,9 @@ def ports_of_redirect_addresses_do_not_matter(request, send):
 
 
 @mutant("redirect-uri-exact")
-def an_empty_query_of_a_redirect_address_is_dropped(request, send):
-    if is_ask(request) and query_of(request).get("redirect_uri") == f"{CALLBACK}?":
+def redirect_addresses_are_decoded_before_they_are_compared(request, send):
+    uri = query_of(request).get("redirect_uri", "")
+    if is_ask(request) and uri != CALLBACK and unquote(uri) == CALLBACK:
         return send(asking(request, query={"redirect_uri": CALLBACK}))
     return send(request)
 

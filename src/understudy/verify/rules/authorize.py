@@ -165,7 +165,7 @@ def requests_with_other_redirects(client: ProbeClient) -> Parts:
     parts = urlsplit(uri)
     root, name = f"{parts.scheme}://{parts.netloc}", parts.path[1:] or "callback"
     encoded = f"{root}/%{ord(name[0]):02X}{name[1:]}"
-    normalized = (f"{uri}?", f"{root}//{name}", encoded, f"{uri} ")
+    normalized = (encoded, f"{root}//{name}", f"{uri} ", f"{uri}?")
     spellings = (
         f"{uri}/",
         f"{parts.scheme}://{parts.netloc}@understudy.invalid{parts.path}",
