@@ -238,6 +238,9 @@ def _description(bucket: str) -> str:
 CLIENT_ERRORS = (httpx.LocalProtocolError, httpx.UnsupportedProtocol, httpx.InvalidURL, ValueError)
 """Errors of the HTTP client itself, such as for an illegal header value; nothing was sent."""
 
+_SIGNAL_DELAY: Final = 0.2
+"""Longest time, in seconds, that a signal waits for the main thread while a write is under way."""
+
 GRACE: Final = timedelta(seconds=10)
 """Longest wait of an interrupted run for the response to a write that it has sent."""
 
@@ -401,7 +404,9 @@ class Gateway:
 
         try:
             threading.Thread(target=send, name="write", daemon=True).start()
-            under_way.acquire()
+            # a signal that comes just before a wait begins is handled only when that wait ends
+            while not under_way.acquire(timeout=_SIGNAL_DELAY):
+                pass
         except KeyboardInterrupt:
             if not results:
                 under_way.acquire(timeout=GRACE.total_seconds())
