@@ -59,6 +59,9 @@ COSTS: Final[dict[Role, int]] = {
 }
 """Approximate number of requests that each role adds to the sequence of a collection."""
 
+_COST_OF_PARENTS: Final = 14
+"""The same of a collection below another: the requests to its own and to another parent."""
+
 _WRITING: Final[tuple[Role, ...]] = ("create", "replace", "update")
 """The roles whose requests contain an item."""
 
@@ -559,7 +562,7 @@ class CollectionsJudge:
         for collection in self.model.collections:
             roles = list(dict.fromkeys(it.role for it in collection.operations))
             cost = sum(COSTS.get(role, 0) for role in roles)
-            cost += 14 if collection.parents else 0  # those to other parents
+            cost += _COST_OF_PARENTS if collection.parents else 0
             yield cost, f"{collection.path}: {', '.join(role for role in roles if role in COSTS)}"
         for singleton in self.model.singletons:
             roles = list(dict.fromkeys(it.role for it in singleton.operations))

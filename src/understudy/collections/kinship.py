@@ -7,6 +7,7 @@ counts, as a service may invent what it shows of an item that is not there.
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import replace
+from http import HTTPStatus
 from typing import Final
 
 from understudy.collections import rules
@@ -181,7 +182,9 @@ def send_outdated(client: CollectionClient, item: KnownItem) -> None:
         exchange = client.send(request._replace(headers=headers))
         is_refused = exchange.response.is_refusal
         expected = "status 412, as If-Match names the ETag before the last change"
-        result = expect(exchange.status == rules.FAILED, expected, f"status {exchange.status}")
+        result = expect(
+            exchange.status == HTTPStatus.PRECONDITION_FAILED, expected, f"status {exchange.status}"
+        )
         result = result._replace(evidence=item.evidence, is_choice=is_refused)
         client.judge(exchange, [(rules.MATCH_OBEYED, result)])
         if is_refused and not item.is_lost:
