@@ -16,7 +16,7 @@ class ForgetsTheThirdChangeOfAnItem(Service):
 
     def __init__(self):
         super().__init__()
-        self.changes = Counter()
+        self.changes: Counter[str] = Counter()
 
     def update(self, who, path, identifier, sent):
         self.changes[identifier] += 1
