@@ -7,6 +7,9 @@ from typing import NamedTuple
 
 ROOT = Path(__file__).parents[2]
 GENERATED = "docs/reference/"
+"""Directory of pages that the build makes, beside those of `WRITTEN`."""
+
+WRITTEN = {"index.md", "inferred-state.md"}
 SITE = "docs/_build/"
 """The site, which has each page as Markdown too."""
 
@@ -16,7 +19,7 @@ PAGES = tuple(
         *(ROOT / name for name in ("README.md", "CONTRIBUTING.md", "SECURITY.md")),
         *sorted((ROOT / "docs").rglob("*.md")),
     )
-    if not path.is_relative_to(ROOT / GENERATED) or path.name == "index.md"
+    if not path.is_relative_to(ROOT / GENERATED) or path.name in WRITTEN
     if not path.is_relative_to(ROOT / SITE)
 )
 """Every page that a person wrote."""

@@ -19,6 +19,7 @@ from understudy.cli.exit_codes import MEANINGS, USES, ExitCode
 from understudy.generate.formats.export_formats import FORMATS as CASE_FORMATS
 from understudy.interface.rules import load_rules, switches
 from understudy.reports.formats import FORMATS as REPORT_FORMATS
+from understudy.verify.target import load_target
 
 RULES = load_rules(ROOT / "openapi" / "rules.yaml")
 METHODS = {"get", "put", "post", "patch", "delete"}
@@ -76,6 +77,16 @@ def test_every_switch_stands_in_it_with_its_default_in_bold():
         section = text.partition(f"\n## {name}\n")[2].partition("\n## ")[0]
         assert re.findall(r"^- \*\*`(.+?)`\*\*", section, re.M) == [switch.default]
         assert len(re.findall("^- ", section, re.M)) == len(switch.options)
+
+
+def test_the_target_files_that_it_shows_are_read_as_they_stand(tmp_path):
+    shown = re.findall(r"```toml\n# (\S+)\n(.*?)```", PAGES["target-files.md"](), re.S)
+    assert [name for name, _ in shown] == ["staging.toml", "jetties.toml", "jetties-login.toml"]
+    for name, text in shown:
+        path = tmp_path / name
+        path.write_text(text)
+        variables = dict.fromkeys(re.findall(r"env:(\w+)", text), "secret")
+        assert load_target(path, variables).base_url.startswith("https://"), name
 
 
 def test_every_format_stands_in_it():
