@@ -72,7 +72,7 @@ def measure(peer: Peer, figures: Figures, cache: Path, seconds: int) -> None:
         with served(peer, cache, works[:2]) as server:
             figures.starts.append(server.start_seconds)
             figures.start_costs.append(server.start_processor)
-            # What a server finishes after its first response, such as imports, is no cost of a load.
+            # Programs that compile themselves, and caches, are measured once they are warm.
             with suppress(NotServed):
                 server.load(works[0], seconds)
             for work in works:
