@@ -12,7 +12,7 @@ required members without retries.
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from copy import deepcopy
 from itertools import islice
-from time import perf_counter
+from time import thread_time
 from typing import Any, Final, NamedTuple
 
 from understudy.errors import LimitExceeded
@@ -125,16 +125,20 @@ BRIEF: Final = (AT_ONCE, Effort(1, values=300, steps=2000), Effort(0, is_retried
 class _Budget:
     """The part of an effort that is left to a sample.
 
+    Args:
+        effort: The whole effort.
+        end: Time at which the sample is given up, by the thread's processor time.
+
     Attributes:
         effort: The whole effort.
         values: How many more values the sample may have.
     """
 
-    def __init__(self, effort: Effort) -> None:
+    def __init__(self, effort: Effort, end: float) -> None:
         self.effort = effort
         self.values = min(effort.values or SAMPLE_VALUES.most, SAMPLE_VALUES.most)
         self._steps = effort.steps
-        self._end = perf_counter() + SAMPLE_SECONDS.most
+        self._end = end
 
     def count(self, values: int) -> None:
         """Counts values before they are made, as a small schema can require any number of them.
@@ -155,7 +159,7 @@ class _Budget:
         self._steps -= 1
         if self._steps < 0 and self.effort.is_retried:
             raise SAMPLE_VALUES.exceeded()
-        if perf_counter() > self._end:
+        if thread_time() > self._end:
             raise SAMPLE_SECONDS.exceeded()
 
 
@@ -183,7 +187,9 @@ class Sampler:
         self._number = number
         self._style = style
         self._efforts = efforts
-        self._budget = _Budget(efforts[-1])
+        self._budget = _Budget(efforts[-1], thread_time() + SAMPLE_SECONDS.most)
+        self._readings: dict[tuple[str, ...], list[tuple[Node, ...]]] = {}
+        """Cache: pointers of schemas to their readings; schemas that refer to one another recur."""
 
     def value(self, schema: Node, name: str = "", above: tuple[str, ...] = ()) -> Any:
         """Makes a value.
@@ -197,8 +203,9 @@ class Sampler:
             LimitExceeded: The schema requires more values or characters than a sample may have.
         """
         refusal = SAMPLE_VALUES.exceeded()
+        end = thread_time() + SAMPLE_SECONDS.most  # of all efforts together
         for effort in self._efforts:
-            self._budget = _Budget(effort)
+            self._budget = _Budget(effort, end)
             depth = self._style.depth if effort.depth is None else effort.depth
             if depth and self._schemas.size(schema, depth) > self._budget.values:
                 continue
@@ -250,7 +257,10 @@ class Sampler:
     def _places(
         self, schemas: tuple[Node, ...], name: str, above: tuple[str, ...]
     ) -> list[SchemaPlace]:
-        parts_read = readings(self._schemas, schemas) or [()]
+        pointers = tuple(schema.pointer for schema in schemas)
+        parts_read = self._readings.get(pointers)
+        if parts_read is None:
+            parts_read = self._readings[pointers] = readings(self._schemas, schemas) or [()]
         pointer = pointer_of(schemas, parts_read[0])
         depth = self._budget.effort.depth
         is_deep = len(above) >= self._style.depth or pointer in above
@@ -419,7 +429,7 @@ class Sampler:
         if number == self._number:
             return self
         sampler = Sampler(self._schemas, self._seed, number, self._style, self._efforts)
-        sampler._budget = self._budget
+        sampler._budget, sampler._readings = self._budget, self._readings
         return sampler
 
     def _texts(self, place: SchemaPlace) -> Iterator[str]:

@@ -1,5 +1,6 @@
 """Values made up from a schema keep to it, whatever it says."""
 
+import itertools
 from pathlib import Path
 from typing import Any
 
@@ -8,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from understudy.errors import LimitExceeded
-from understudy.limits import Limit
+from understudy.limits import SAMPLE_SECONDS, Limit
 from understudy.openapi.loader import Document, Node
 from understudy.openapi.sampler import Sampler
 from understudy.openapi.schemas import Schemas
@@ -267,3 +268,12 @@ def test_a_schema_that_requires_too_much_is_refused(schema: Any, limit: str, mon
     sampler = Sampler(compiler, 7)
     with pytest.raises(LimitExceeded, match=limit):
         sampler.value(node)
+
+
+def test_the_efforts_for_a_value_share_one_time_limit(monkeypatch) -> None:
+    now = itertools.count(0.0, 0.01)  # each look at the clock takes 10 ms
+    monkeypatch.setattr("understudy.openapi.sampler.thread_time", lambda: next(now))
+    compiler, node = schemas(nested(6))
+    with pytest.raises(LimitExceeded, match="sample-seconds"):
+        Sampler(compiler, 7).value(node)
+    assert next(now) < SAMPLE_SECONDS.most + 1
