@@ -82,7 +82,7 @@ def test_a_fact_chooses_the_option_of_its_switch_and_no_other_fact_chooses() -> 
         ("as assumed", "'200'", "select-avatar has no reading '200'"),
         ("'1024'", "'4096'", "no reading '4096'. It has a number from 512 to 2048, or otherwise"),
         ("410 gone", "500 gone", "no reading '500 gone'. It has 404 or 400 or 403"),
-        ("seen: 2", "sean: 2", "sean"),
+        ("seen: 2", "sean: 2", "no key 'sean'; did you mean 'seen'"),
         ("requests: 7", "requests: many", "requests"),
         ("sure: seen twice", "sure: surely", "Invalid enum value 'surely'"),
     ],

@@ -12,7 +12,7 @@ from typing import Final, Literal
 import yaml
 from msgspec import Struct, ValidationError, convert, to_builtins
 
-from understudy.errors import StartupError, nearest
+from understudy.errors import StartupError, nearest, not_a_record
 from understudy.interface.rules import Rule, switch_of
 from understudy.openapi.yaml_files import read_yaml
 from understudy.terminal import printable
@@ -108,7 +108,8 @@ def load_facts(path: Path, rules: Iterable[Rule]) -> Facts:
     try:
         facts = convert(read_yaml(path), Facts)
     except ValidationError as error:
-        msg = f"{path} is not a file of facts ({error}). Write one with: understudy learn --target FILE --out {path}"
+        what = not_a_record(error, Facts).rstrip(".")
+        msg = f"{path} is not a file of facts ({what}). Write one with: understudy learn --target FILE --out {path}"
         raise StartupError(msg) from error
     known = {rule.id: rule for rule in rules}
     for fact in facts.facts:

@@ -393,6 +393,14 @@ def test_stubs_among_the_fixtures_are_in_every_world_from_the_start(
         ("{operation: getProfile, respons: {}}", "did you mean 'response'"),
         ("- 7", "a stub is an object"),
         (
+            '{operation: getProfile, response: {"a\\r\\nb": 1}}',
+            r"response: there is no key 'a\\r\\nb'; there are status, headers, body, merge",
+        ),
+        (
+            "{operation: getProfile, response: [{}, {status: x}]}",
+            r"response\[1\]\.status: Expected `int",
+        ),
+        (
             "{operation: getProfile, when: {path: {profileIdentifier: {pattern: a}}}, "
             "response: {status: 404}}",
             "pattern.* is no comparison; give the whole text, or equalTo",

@@ -13,7 +13,15 @@ import msgspec
 from msgspec import UNSET
 from msgspec.structs import replace
 
-from understudy.errors import BadRequest, Conflict, FixtureError, NotFound, Problem, nearest
+from understudy.errors import (
+    BadRequest,
+    Conflict,
+    FixtureError,
+    NotFound,
+    Problem,
+    nearest,
+    not_a_record,
+)
 from understudy.exchange.masking import masked_value
 from understudy.limits import FAULTS
 from understudy.mock.admin.context import AdminContext, AdminHandlers, expect_operation
@@ -281,7 +289,9 @@ def _read(body: Mapping[str, Any], free_id: str) -> Fault:
     try:
         return msgspec.convert({"id": body.get("id") or free_id, **members, "stub": stub}, Fault)
     except msgspec.ValidationError as error:
-        msg = f"The stub cannot be read: {error}."
+        place = "responses" if isinstance(given, list) else "responses[0]"
+        text = not_a_record(error, Fault).replace(f"stub.{place}", "response", 1)
+        msg = f"The stub cannot be read: {text.removeprefix('stub.')}"
         raise BadRequest(msg) from error
 
 
