@@ -188,7 +188,10 @@ class Service:
 
     def _expect_valid(self, value: Any, schema: Mapping[str, Any], name: str) -> None:
         validator = jsonschema_rs.Draft4Validator(dict(schema))
-        error = next(validator.iter_errors(value), None)
+        try:
+            error = next(validator.iter_errors(value), None)
+        except ValueError as too_deep:  # the validator follows some hundred levels only
+            raise Refused(400, f"{name}: {too_deep}") from too_deep
         if error is not None and not self.lets_pass(value):
             where = ".".join(map(str, error.instance_path)) or name
             raise Refused(400, f"{where}: {error.message:.200}")
