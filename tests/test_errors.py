@@ -47,3 +47,8 @@ def test_a_message_keeps_the_beginning_of_a_word_without_end() -> None:
     assert str(StartupError(f"people.yaml: no person {'9' * 5000} is there")) == (
         f"people.yaml: no person {'9' * 300}… is there"
     )
+
+
+def test_a_message_stays_on_one_line_and_within_bounds() -> None:
+    assert str(StartupError("file\r\nX: 1 cannot be read.")) == "file\\r\\nX: 1 cannot be read."
+    assert str(StartupError("no word: " + "x " * 5000)) == f"no word: {'x ' * 745}x…"

@@ -36,16 +36,22 @@ Headers = tuple[tuple[str, str], ...]
 _LONG_WORD = re.compile(r"(\S{300})\S+")
 """Matches a word that is too long for a message: quoted content of a file can have any length."""
 
+_MOST_CHARACTERS = 1500
+"""Characters of a message about a file at most."""
+
 
 class StartupError(Exception):
     """A usage or configuration error; a command prints its text and exits with status 2.
 
     Args:
-        text: Message; words of more than 300 characters are truncated.
+        text: Message; words of more than 300 characters and the whole are truncated, and line ends are
+            escaped, since content of a file may be in it.
     """
 
     def __init__(self, text: str) -> None:
-        super().__init__(_LONG_WORD.sub(r"\1…", text))
+        text = _LONG_WORD.sub(r"\1…", text).replace("\r", "\\r").replace("\n", "\\n")
+        is_long = len(text) > _MOST_CHARACTERS
+        super().__init__(f"{text[:_MOST_CHARACTERS]}…" if is_long else text)
 
 
 class FixtureError(StartupError):
