@@ -1,10 +1,15 @@
 """The console's traffic in a real browser: from a wrong response to the reason and the remedy."""
 
 import hashlib
+import json
+import subprocess
 
-from playwright.sync_api import Route, expect
+from playwright.sync_api import BrowserContext, Route, expect
+from tests import patient
 from tests.e2e.console import Console
 from tests.e2e.console_load import Burst
+
+from understudy import MockWorld
 
 ADA = {"Authorization": "Bearer ada-full"}
 MANY = 10_000
@@ -87,6 +92,40 @@ def test_a_refusal_is_answered_otherwise_for_whom_it_refused(console: Console) -
     expect(console.page.get_by_text("stub-1 answers from now on")).to_be_visible()
     assert change("A.", "ada-full") == 200
     assert change("B.", "ben-full") == 400
+
+
+def test_a_stub_is_copied_as_code_that_says_only_what_was_changed_and_runs(
+    console: Console, context: BrowserContext
+) -> None:
+    context.grant_permissions(["clipboard-read", "clipboard-write"])
+    profile = console.client.get("/profiles/ada").json()
+    console.open("#/traffic/1/stub")
+    expect(console.page.locator(".stub-schema")).to_contain_text("display_name")
+    body = console.page.get_by_label("Body; empty for the mock's own")
+    body.fill(json.dumps({**profile, "location": 'The "Elsewhere"'}))
+    console.page.evaluate("sessionStorage.setItem('understudy-admin-token', 'hush-hush')")
+    form, copied = console.page.locator("form.editor"), {}
+    for name in ("pytest", "Playwright", "Vitest", "curl"):
+        form.locator("summary", has_text="Copy as").click()
+        form.get_by_role("button", name=name, exact=True).click()
+        expect(console.page.locator("#notices")).to_contain_text(f"Copied as {name}.")
+        copied[name] = console.page.evaluate("navigator.clipboard.readText()")
+    stub = {
+        "operation": "getProfile",
+        "when": {"path": {"profileIdentifier": "ada"}},
+        "response": {"status": 200, "merge": {"location": 'The "Elsewhere"'}},
+    }
+    for name in ("Playwright", "Vitest"):
+        written = copied[name].removeprefix("await world.stub(").removesuffix(");")
+        assert json.loads(written) == stub
+    with MockWorld(console.url.partition("/__world")[0]) as world:
+        exec(copied["pytest"], {"understudy_world": world})
+        shown = patient.get(f"{world.base_url}/profiles/ada").json()
+    assert shown["location"] == 'The "Elsewhere"'
+    assert shown["profile_url"].startswith(world.base_url.removesuffix("/v3"))
+    assert '-H "Authorization: Bearer $ADMIN_TOKEN"' in copied["curl"]
+    subprocess.run(["sh", "-c", copied["curl"]], check=True, capture_output=True)
+    assert console.client.get("/profiles/ada").json()["location"] == 'The "Elsewhere"'
 
 
 def test_a_hash_of_capital_letters_is_understood_and_mended_in_two_clicks(console: Console) -> None:

@@ -52,7 +52,8 @@ function pictureView(message, type) {
   return h("figure", {}, image, about);
 }
 
-function pretty(text) {
+/** @param {string} text @returns {string | null} The text as indented JSON; null if it is none. */
+export function pretty(text) {
   try {
     return JSON.stringify(JSON.parse(text), null, 2);
   } catch {

@@ -74,3 +74,6 @@ function append(element, children) {
 function flattened(children) {
   return children.flat(Infinity).filter((child) => child !== null && child !== undefined && child !== false);
 }
+
+/** @param {string} id Of the control. @param {string} label @param {HTMLElement} control @returns {HTMLElement} Both, one below the other. */
+export const field = (id, label, control) => h("div", { class: "field" }, h("label", { for: id }, label), control);

@@ -4,7 +4,7 @@
  */
 
 import { admin } from "../api.js";
-import { h } from "../dom.js";
+import { field, h } from "../dom.js";
 import { attempt } from "../notices.js";
 import { sendable } from "../snippets.js";
 import { sendAgain } from "./sending.js";
@@ -46,10 +46,6 @@ async function offerPeople(select, isWanted) {
   const page = await attempt(() => admin("GET", "/people?limit=500"));
   for (const { slug } of page?.people ?? []) select.append(h("option", { value: slug }, slug));
   if (isWanted && page?.people.length > 0) select.value = page.people[0].slug;
-}
-
-function field(id, label, control) {
-  return h("div", { class: "field" }, h("label", { for: id }, label), control);
 }
 
 function written(headers) {

@@ -3,12 +3,12 @@
  * @module
  */
 
-import { ROOT, admin } from "../api.js";
+import { ROOT, admin, adminCurl } from "../api.js";
+import { pretty } from "../body_view.js";
 import { copy, menu } from "../copying.js";
-import { fill, h } from "../dom.js";
+import { field, fill, h } from "../dom.js";
 import { attempt, showDone } from "../notices.js";
 import { operationsOf, schemaView } from "../reference/schemas.js";
-import { curl } from "../snippets.js";
 
 /** Statuses of refusals that come before a stub, unless it says otherwise. */
 const BEFORE_STUBS = new Set([400, 401, 403, 429]);
@@ -17,7 +17,7 @@ const BEFORE_STUBS = new Set([400, 401, 403, 429]);
 export function stubEditor(exchange) {
   const { operation, person, response } = exchange;
   const status = h("input", { id: "stub-status", type: "number", min: 200, max: 599, value: response.status, onchange: () => showSchema() });
-  const body = h("textarea", { id: "stub-body", rows: 12, spellcheck: "false", value: pretty(response.body ?? "") });
+  const body = h("textarea", { id: "stub-body", rows: 12, spellcheck: "false", value: pretty(response.body ?? "") ?? response.body });
   const times = h("input", { id: "stub-times", type: "number", min: 1, placeholder: "every request" });
   const isInvalid = h("input", { id: "stub-invalid", type: "checkbox" });
   const schema = h("div", { class: "stub-schema" });
@@ -38,7 +38,7 @@ export function stubEditor(exchange) {
   const written = () => ({
     operation,
     when: conditionOf(exchange, described),
-    response: { status: Number(status.value), ...(body.value ? { body: parsed(body.value) } : {}) },
+    response: { status: Number(status.value), ...contentOf(exchange, Number(status.value), body.value) },
     ...(times.value ? { times: Number(times.value) } : {}),
     ...(isInvalid.checked ? { allow_invalid: true } : {}),
     ...(BEFORE_STUBS.has(response.status) ? { before_validation: true } : {}),
@@ -63,17 +63,17 @@ export function stubEditor(exchange) {
   schema);
 }
 
-function field(id, label, control) {
-  return h("div", { class: "field" }, h("label", { for: id }, label), control);
+/** Returns what a stub says of the body: only what was changed if possible, since links and the rest are right in no other world. */
+function contentOf({ response, stub }, status, text) {
+  if (!text) return {};
+  const [own, body] = [parsed(response.body ?? ""), parsed(text)];
+  const isKept = ([name, value]) => JSON.stringify(own[name]) === JSON.stringify(value);
+  const changed = isObject(own) && isObject(body) ? Object.entries(body).filter((it) => !isKept(it)) : [];
+  const isPatch = changed.length > 0 && Object.keys(own).every((name) => name in body) && changed.every(([, value]) => value !== null && !isObject(value));
+  return isPatch && !stub && status === response.status && status < 400 ? { merge: Object.fromEntries(changed) } : { body };
 }
 
-function pretty(text) {
-  try {
-    return JSON.stringify(JSON.parse(text), null, 2);
-  } catch {
-    return text;
-  }
-}
+const isObject = (value) => value?.constructor === Object;
 
 function parsed(text) {
   try {
@@ -113,5 +113,5 @@ const FORMATS = {
   pytest,
   Playwright: javascript,
   Vitest: javascript,
-  curl: (stub) => curl({ method: "POST", url: `${location.origin}${ROOT}/__admin/stubs`, headers: { "Content-Type": "application/json" }, text: JSON.stringify(stub) }),
+  curl: (stub) => adminCurl({ method: "POST", url: `${location.origin}${ROOT}/__admin/stubs`, body: stub }),
 };
