@@ -130,3 +130,13 @@ async def test_faults_of_which_one_cannot_be_change_nothing(connect):
         sent = await agent.send("GET", "/profiles/ada")
         lifted = await agent.call("set_faults", faults=[])
     assert (len(before["faults"]), sent["status"], lifted["faults"]) == (1, 503, [])
+
+
+async def test_new_stubs_keep_the_faults_and_new_faults_keep_the_stubs(connect):
+    stub = {"operation": "getProfile", "response": {"merge": {"location": "Elsewhere"}}}
+    async with connect() as agent:
+        await agent.call("set_faults", faults=[{"operation": "getQrCode", "status": 503}])
+        both = await agent.call("set_faults", stubs=[stub])
+        lifted = await agent.call("set_faults", faults=[])
+    assert (len(both["faults"]), len(both["stubs"])) == (1, 1)
+    assert (len(lifted["faults"]), len(lifted["stubs"])) == (0, 1)

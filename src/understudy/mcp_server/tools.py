@@ -155,27 +155,27 @@ def set_clock(
 def set_faults(
     ctx: ToolContext,
     faults: Annotated[
-        list[dict[str, Any]],
+        list[dict[str, Any]] | None,
         Field(
-            description="The faults that there are then; an empty list lifts all. Members, each optional: operation"
+            description="The faults that there are then; an empty list lifts all, null keeps them. Members, each optional: operation"
             " (operationId), person, times, share (0 to 1), delay (as {type: fixed, milliseconds: 500}), status, effect (reset, truncate, slow,"
             " malformed-json, wrong-content-type, missing-field, null-field, wrong-type, extra-field, stale-field,"
             " fail-after), field, seconds."
         ),
-    ],
+    ] = None,
     stubs: Annotated[
-        list[dict[str, Any]],
+        list[dict[str, Any]] | None,
         Field(
-            description="Responses in place of the mock's own, which the document must allow. Members: operation,"
+            description="Responses in place of the mock's own, which the document must allow; null keeps them. Members: operation,"
             " when (path, query, header, body, person), response (status, headers, body, or merge, which changes"
-            " members of the mock's own body), times, allow_invalid."
+            " members of the mock's own body; or a list, sent in order), times, delay, before_validation, allow_invalid."
         ),
-    ] = [],  # noqa: B006 - the schema shows it, and nobody changes it
+    ] = None,
     world: World = None,
 ) -> SetFaults:
     """Replaces the injected failures and the stubs of the world: statuses, delays, broken connections, bodies."""
     admin = world_of(ctx, world).admin
-    wanted = {"/faults": faults, "/stubs": stubs}
+    wanted = _given(**{"/faults": faults, "/stubs": stubs})
     earlier = [f"{path}/{it['id']}" for path in wanted for it in admin.call("GET", path)]
     with ExitStack() as undoing:  # if one is refused, the earlier faults and stubs are kept
         for path, bodies in wanted.items():
