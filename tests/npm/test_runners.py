@@ -18,6 +18,19 @@ from tests.npm.packing import PROJECTS, environment, installed, project, run
 MANY = os.environ.get("UNDERSTUDY_NPM_TESTS", "12")
 """Tests in parallel workers of Playwright; ``make npm-worlds`` has 300."""
 
+RUN = """\
+import setUp, { tearDown } from "understudy-js/global-setup";
+import { startMock } from "understudy-js/node";
+import { Mock } from "understudy-js";
+
+await setUp();
+const worker = await startMock({ shared: true });
+const choices = await new Mock(worker.url).admin.request("get", "/choices");
+console.log(choices.find(({ name }) => name === "rate-limits").option);
+await tearDown();
+"""
+"""What Playwright does in a run: its set-up starts a mock, and each worker finds it."""
+
 REASON = "There is no profile for 'nobody-at-all'"
 
 
@@ -121,6 +134,16 @@ def test_the_client_of_the_manual_does_what_it_says(mock: Running, tmp_path: Pat
     command = ["node", "steer.mjs"]
     printed = subprocess.check_output(command, cwd=tmp_path, env=variables, text=True)
     assert printed.startswith("200\n401\n503\n   1  200  GET    /v3/me/profile  ada\n")
+
+
+def test_workers_do_not_call_options_without_effect_that_the_mock_of_the_run_has(tmp_path: Path):
+    installed(tmp_path)
+    (tmp_path / "run.mjs").write_text(RUN)
+    variables = environment(UNDERSTUDY_CHOOSE="rate-limits=off")
+    done = subprocess.run(
+        ["node", "run.mjs"], cwd=tmp_path, env=variables, capture_output=True, text=True, check=True
+    )
+    assert (done.stdout, done.stderr) == ("off\n", "")
 
 
 def test_types_are_what_the_documents_say(tmp_path: Path):

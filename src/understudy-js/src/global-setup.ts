@@ -18,7 +18,7 @@ const kept = globalThis as { [KEY]?: RunningMock };
 export default async function setUp(config: object = {}): Promise<() => Promise<void>> {
   const mock = await startMock({ shared: "webServer" in config });
   kept[KEY] = mock;
-  process.env["UNDERSTUDY_URL"] = mock.url;
+  process.env["UNDERSTUDY_URL"] = process.env["UNDERSTUDY_SAID"] = mock.url; // no worker need say it
   process.env["UNDERSTUDY_BASE_URL"] = mock.baseUrl;
   process.env["UNDERSTUDY_AUTH_URL"] = mock.authUrl;
   return tearDown;

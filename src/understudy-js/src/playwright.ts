@@ -92,7 +92,7 @@ function requestsElsewhere(context: BrowserContext): () => string[] {
 
 async function attachJournal(world: World, testInfo: TestInfo): Promise<void> {
   const journal = await world.journal();
-  testInfo.errors.push({ message: `Requests of this test:\n${journal || "The mock received no request."}` });
+  testInfo.errors.push({ message: `Requests of this test:\n${journal}` });
   await testInfo.attach("journal.txt", { body: journal, contentType: "text/plain" });
   await testInfo.attach("journal.har", { body: JSON.stringify(await world.har()), contentType: "application/json" });
 }

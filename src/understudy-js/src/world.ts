@@ -137,8 +137,8 @@ export class World implements AsyncDisposable {
 
   /** Returns the journal as text: a line for each request, for each note on it, and for each unused stub. */
   async journal(): Promise<string> {
-    const lines = [asText(await this.requests()), ...(await this.unusedStubs())];
-    return lines.filter((line) => line !== "").join("\n");
+    const requests = asText(await this.requests());
+    return [requests || "The mock received no request.", ...(await this.unusedStubs())].join("\n");
   }
 
   /** Returns the journal as HAR 1.2. */

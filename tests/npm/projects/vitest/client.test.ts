@@ -85,7 +85,9 @@ test("a fault is injected, counted and removed", async ({ world }) => {
 test("a stub answers, is held to the document, and is named while it is unused", async ({ world }) => {
   const when = { path: { profileIdentifier: "ada" } };
   const { id } = await world.stub({ operation: "getProfile", when, response: { merge: { location: "Elsewhere" } } });
-  expect(await world.journal()).toBe(`The stub ${id} answered no request of getProfile; there was none.`);
+  expect(await world.journal()).toBe(
+    `The mock received no request.\nThe stub ${id} answered no request of getProfile; there was none.`,
+  );
   const ada = await fetch(`${world.baseUrl}/profiles/ada`);
   expect(await ada.json()).toMatchObject({ location: "Elsewhere" });
   expect(await world.unusedStubs()).toEqual([]);
