@@ -92,6 +92,14 @@ def test_a_refusal_is_answered_otherwise_for_whom_it_refused(console: Console) -
     expect(console.page.get_by_text("stub-1 answers from now on")).to_be_visible()
     assert change("A.", "ada-full") == 200
     assert change("B.", "ben-full") == 400
+    assert console.client.get("/me/profile").status_code == 401
+    console.page.goto(f"{console.url}/__console#/traffic/4/stub")
+    console.page.get_by_role("spinbutton", name="Status").fill("403")
+    console.page.get_by_label("Body; empty for the mock's own").fill("")
+    console.click(console.button("Save as a stub"))
+    expect(console.page.get_by_text("stub-2 answers from now on")).to_be_visible()
+    assert console.client.get("/me/profile").status_code == 403
+    assert console.client.get("/me/profile", headers=ADA).status_code == 200
 
 
 def test_a_stub_is_copied_as_code_that_says_only_what_was_changed_and_runs(

@@ -4,7 +4,7 @@
  */
 
 import { admin } from "../api.js";
-import { h } from "../dom.js";
+import { field, h } from "../dom.js";
 import { attempt } from "../notices.js";
 
 /**
@@ -16,7 +16,6 @@ export function newPersonForm(added) {
   const name = h("input", { id: "new-name", type: "text", autocomplete: "off" });
   const email = h("input", { id: "new-email", type: "email", required: true, autocomplete: "off" });
   const about = h("input", { id: "new-about", type: "text", value: "Added in the console." });
-  const field = (label, input) => h("div", { class: "field" }, h("label", { for: input.id }, label), input);
   return h("form", { class: "fields panel", onsubmit: (event) => {
     event.preventDefault();
     attempt(async () => {
@@ -24,6 +23,6 @@ export function newPersonForm(added) {
       await admin("POST", "/people", person);
       added(slug.value);
     }, `${slug.value} was added.`);
-  } }, field("Slug", slug), field("Name", name), field("E-mail address", email), field("Reason to exist", about),
+  } }, field("new-slug", "Slug", slug), field("new-name", "Name", name), field("new-email", "E-mail address", email), field("new-about", "Reason to exist", about),
   h("button", { class: "primary" }, "Add"));
 }

@@ -4,7 +4,7 @@
  */
 
 import { ROOT, admin, adminCurl } from "../api.js";
-import { pretty } from "../body_view.js";
+import { header, pretty } from "../body_view.js";
 import { copy, menu } from "../copying.js";
 import { field, fill, h } from "../dom.js";
 import { attempt, showDone } from "../notices.js";
@@ -83,14 +83,15 @@ function parsed(text) {
   }
 }
 
-/** Returns the condition that tells this request from others: its person, its query, and its path by the operation's template. */
-function conditionOf({ request, person }, described) {
+/** Returns the condition that tells this request from others: its person or that it has no token, its query, and its path by the operation's template. */
+function conditionOf({ request, response, person }, described) {
   const [path, query = ""] = request.url.split("?");
   const texts = path.split("/");
   const steps = (described?.path ?? "").split("/");
   const named = steps.map((step, index) => [/^\{(.+)\}$/.exec(step)?.[1], texts[index + texts.length - steps.length]]);
   const known = named.filter(([name, text]) => name && text !== undefined).map(([name, text]) => [name, decodeURIComponent(text)]);
-  const parts = { path: Object.fromEntries(known), query: Object.fromEntries([...new URLSearchParams(query)].filter(([, text]) => text !== "***")) };
+  const isWithoutToken = response.status === 401 && !header(request.headers, "authorization");
+  const parts = { header: isWithoutToken ? { Authorization: { absent: true } } : {}, path: Object.fromEntries(known), query: Object.fromEntries([...new URLSearchParams(query)].filter(([, text]) => text !== "***")) };
   const given = Object.entries(parts).filter(([, part]) => Object.keys(part).length > 0);
   return { ...Object.fromEntries(given), ...(person ? { person } : {}) };
 }
