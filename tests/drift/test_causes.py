@@ -105,15 +105,17 @@ def test_what_verify_found_to_be_repeated_is_one_cause_of_one_operation():
         Difference(f"rule {rule.id}", "broken", "kept", each, each)
         for rule, each in zip(rules, repeated, strict=True)
     ]
+    past = exchange_of("/profiles/ada", number=4, request=Request("GET", f"{url}?past=1"))
+    grown = Difference("length since the last read", "+1", "+0", past, past)
     own = RunJudgement(
         {2: broken, 3: broken},
         {it.key: broken for it in differences},
-        *({}, {}, catalogue(), reads),
+        *({}, {}, catalogue(), [*reads, past]),
         roots={it.id: "repeated-for-url" for it in rules},
     )
-    found = causes(differences, [], Judgements(own, own, NO_JUDGEMENT))
+    found = causes([*differences, grown], [], Judgements(own, own, NO_JUDGEMENT))
     assert [(it.fault, it.rule) for it in found] == [("deployment", "repeated-for-url")]
-    assert {it.after for it in found[0].differences} == {(first,)}
+    assert {it.after for it in found[0].differences} == {(first,), ()}
 
 
 @pytest.mark.parametrize("status", [401, 200])  # refused, or taken for no token

@@ -68,6 +68,26 @@ def test_of_a_cause_with_many_findings_the_terminal_shows_some_and_counts_the_re
     assert len(text.splitlines()) < 60
 
 
+@pytest.mark.parametrize(
+    ("faults", "notes"),
+    [
+        (("deployment", "silent"), "1 note among the causes"),
+        (("deployment", "deployment"), ""),
+        (("silent", "silent"), ""),
+    ],
+)
+def test_the_verdict_counts_the_causes_that_the_table_of_causes_does_not_list(
+    report, faults, notes
+):
+    causes = [structs.replace(report.causes[0], fault=fault) for fault in faults]
+    content = report_of(structs.replace(report, causes=causes))
+    assert content.verdict.startswith("2 causes of difference")
+    assert ("note among" in content.verdict) == bool(notes)
+    assert notes in content.verdict
+    rows = html(content).partition("<table id=causes>")[2].partition("</table>")[0]
+    assert rows.count("<tr><td>") == faults.count("deployment") + len(report.changed_facts)
+
+
 def test_headings_name_the_parameters_of_a_path(report):
     requests = {each.request for cause in report.causes for each in cause.differences}
     assert "GET /profiles/{profileIdentifier} as anonymous" in requests

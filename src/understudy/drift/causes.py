@@ -28,6 +28,7 @@ from understudy.drift.judging import (
     Judgements,
     RepeatedRun,
     RunJudgement,
+    last_similar,
 )
 from understudy.drift.learnt_facts import NO_FACTS, LearntFacts
 from understudy.exchange.messages import Exchange
@@ -164,7 +165,7 @@ def unpaired(
         if name in named or any(name in broken for broken in judgements.other.broken.values()):
             continue
         breach, exchange = own[name] if name in own else again[name]
-        other = _last_similar(exchange, judgements.other)
+        other = last_similar(exchange, judgements.other.exchanges)
         if other is not None:
             value = BROKEN if name in own and name in again else BROKEN_ONCE
             is_second = name not in own
@@ -185,13 +186,6 @@ def _first_breaches(
             if not breach.is_open and (pair is None or _can_be_kept(name, other, pair)):
                 first.setdefault(name, (breach, exchange))
     return first
-
-
-def _last_similar(exchange: Exchange, run: RunJudgement) -> Exchange | None:
-    """Returns the last exchange of another run with the same operation and caller."""
-    wanted = exchange.operation, exchange.identity.name
-    alike = [it for it in run.exchanges if (it.operation, it.identity.name) == wanted]
-    return alike[-1] if alike else None
 
 
 Readings = tuple[str, str]
@@ -509,13 +503,9 @@ def _moved_under_repetition(
     guess = next((GUESSES[it] for it in judgements.first.roots.values() if it in GUESSES), None)
     if guess is None:
         return dict(groups)
-    others = (
-        {row.first.number: row.other for row in rows},
-        {row.second.number: row.other for row in rows},
-    )
     runs = [
-        RepeatedRun(guess, run, other)
-        for run, other in zip((judgements.first, judgements.second), others, strict=True)
+        RepeatedRun(guess, judgements.first, {row.first.number: row.other for row in rows}),
+        RepeatedRun(guess, judgements.second, {row.second.number: row.other for row in rows}),
     ]
     explained: list[Difference] = []
     left: _Groups = {}

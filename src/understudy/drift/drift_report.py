@@ -256,6 +256,8 @@ def _total(report: DriftReport) -> str:
             f"{report.deployment} and {report.other}; "
             f"{counted(report.requests, 'request')} compared"
         )
+        notes = sum(cause.fault in NOTED for cause in causes)
+        parts += [f"{counted(notes, 'note')} among the causes"] if 0 < notes < len(causes) else []
         as_learnt = len(report.causes) - len(causes)
         parts += [f"{as_learnt} more as learnt"] if as_learnt else []
     if report.changed_facts:

@@ -12,7 +12,7 @@ from typing import Any, Final, NamedTuple
 
 import orjson
 
-from understudy.drift.differences import Difference, DifferenceKey, aspects
+from understudy.drift.differences import Difference, DifferenceKey, aspects, is_relation
 from understudy.drift.observing import Observation
 from understudy.exchange.messages import NO_JSON, Exchange, Headers, Response
 from understudy.interface.rules import Rule
@@ -226,19 +226,10 @@ def judgement(observation: Observation, sides: Iterable[Side]) -> RunJudgement:
             cured[key] = {name: before[name] for name in before if name in then_kept}
             caused[key] = {name: after[name] for name in after if name in kept[exchange.number]}
         history.add(exchange)
-    exchanges = observation.exchanges
+    exchanges, roots = observation.exchanges, _roots(observation)
     unseen = partial(_judged_without, evaluator, exchanges)
     return RunJudgement(
-        broken,
-        cured,
-        caused,
-        options,
-        evaluator.rules,
-        exchanges,
-        kept,
-        unseen,
-        _roots(observation),
-        turned,
+        broken, cured, caused, options, evaluator.rules, exchanges, kept, unseen, roots, turned
     )
 
 
@@ -303,6 +294,13 @@ def judged_rules(
     return found, frozenset(kept - found.keys())
 
 
+def last_similar(exchange: Exchange, exchanges: Iterable[Exchange]) -> Exchange | None:
+    """Returns the last of some exchanges with the same operation and caller."""
+    wanted = exchange.operation, exchange.identity.name
+    alike = [it for it in exchanges if (it.operation, it.identity.name) == wanted]
+    return alike[-1] if alike else None
+
+
 class RepeatedRun:
     """Finds the differences of one run that repeated responses explain.
 
@@ -319,12 +317,12 @@ class RepeatedRun:
     def __init__(self, guess: Guess, run: RunJudgement, others: Mapping[int, Exchange]) -> None:
         self._guess, self._run, self._others = guess, run, others
         self._alike = alike_of(run.exchanges, guess)
+        self._again = {number for number, same in self._alike.items() if same[0].number < number}
 
     @cached_property
     def _left(self) -> Mapping[int, Breaches]:
         """The rules that exchanges break if repeated responses are left out of the history."""
-        again = {number for number, same in self._alike.items() if same[0].number < number}
-        return self._run.unseen(self._run.broken.keys(), again)
+        return self._run.unseen(self._run.broken.keys(), self._again)
 
     def explained(self, rule: str, difference: Difference) -> Difference | None:
         """Returns a difference with the exchanges that explain it; None if it is not explained.
@@ -343,5 +341,9 @@ class RepeatedRun:
                 other = self._others[it.number]
                 if aspects(it).get(aspect) == aspects(other).get(aspect):
                     return replace(difference, after=(it, other))
+        if is_relation(aspect):  # to the read before, if that was a repeated response
+            earlier = (it for it in self._run.exchanges if it.number < number)
+            before = last_similar(difference.exchange, earlier)
+            return difference if before is not None and before.number in self._again else None
         is_broken = rule in broken.get(number, ())
         return difference if is_broken and rule not in self._left.get(number, ()) else None

@@ -103,7 +103,7 @@ def _causes(report: Report) -> Iterator[str]:
     """Yields a table of the causes, each with a link to its details."""
     rows = [
         f"<tr><td>{cause.severity}<td><a href=#{_anchor(cause)}>{escape(cause.heading)}</a>"
-        f"<td>{len(cause.entries)}<td>{len(cause.names_of_consequences) or ''}"
+        f"<td>{len(cause.entries) if cause.entries[1:] else ''}<td>{len(cause.names_of_consequences) or ''}"
         for section in report.sections
         if not section.is_note
         for cause in section.causes
@@ -198,7 +198,7 @@ def _rules(report: Report) -> Iterator[str]:
             head = "<tr><th>rule<th>judged<th>statement"
             yield (
                 f"<details{is_open}><summary class={status}>{len(rules)} {word}</summary>"
-                f"<table>{head}{''.join(map(_row, rules))}</table></details>"
+                f"<table class=rules>{head}{''.join(map(_row, rules))}</table></details>"
             )
 
 

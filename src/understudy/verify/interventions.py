@@ -42,8 +42,8 @@ MOST_COMPARED: Final = 2
 FEWEST_PAIRS: Final = 4
 """Fewest repeated responses for a guess to be right."""
 
-SHARE: Final = 0.6
-"""Least share of repeated responses among those to other requests, or after a change."""
+SHARE: Final = 0.3
+"""Least share of repeated responses among those to other requests, or after a change: many expire."""
 
 FEWEST_RULES: Final = 3
 """Fewest rules whose findings repeated responses must explain to be named as their cause."""
@@ -133,7 +133,7 @@ class _Trial:
         A repeated response explains a finding if it was right where it was first sent, or if the
         finding vanishes once the repeated ones are left out of the history.
         """
-        best, most = dict[Place, str](), FEWEST_RULES - 1
+        best, most = dict[Place, str](), (FEWEST_RULES, 0)
         for guess in reversed(GUESSES.values()):  # the narrowest first, as it explains the least
             operations = self._repeating(guess)
             reads = [it for it in self.exchanges if it.operation in operations]
@@ -145,13 +145,13 @@ class _Trial:
             left = self.broken & self._judged(self.rules, unseen=again)
             explained = {
                 (rule, number): guess.id
-                for rule, number in map(_place, findings)
+                for rule, number in {*map(_place, findings), *self.broken}
                 if (rule, origins.get(number, number)) not in left
                 and (number in again or (rule, number) in self.broken)
             }
-            rules = {rule for rule, _ in explained}
-            if len(rules) > most:
-                best, most = explained, len(rules)
+            much = len({rule for rule, _ in explained}), len(explained)
+            if much > most:
+                best, most = explained, much
         return best
 
     def _repeating(self, guess: Guess) -> set[str]:

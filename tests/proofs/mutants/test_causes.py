@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from contextlib import contextmanager
+from itertools import count
 from unittest.mock import patch
 
 import httpx
@@ -84,21 +85,24 @@ def by_url_and_caller(request):
 
 
 @pytest.mark.parametrize(
-    ("key", "seconds", "cache_control", "words"),
+    ("key", "seconds", "requests", "cache_control", "words"),
     [
-        (by_path, None, None, "of the same path, whoever asks"),
-        (by_path_and_caller, None, None, "by the same caller, whatever the parameters"),
-        (by_url, None, "private, max-age=60", "of the same URL, whoever asks"),
-        (by_url_and_caller, 60, "private, max-age=60", "of the same read before a change"),
+        (by_path, None, None, None, "of the same path, whoever asks"),
+        (by_path_and_caller, None, None, None, "by the same caller, whatever the parameters"),
+        (by_url, None, 4, "private, max-age=60", "of the same URL, whoever asks"),
+        (by_url_and_caller, 60, None, "private, max-age=60", "of the same read before a change"),
     ],
 )
-def test_a_cache_is_one_cause_in_words(key, seconds, cache_control, words):
+def test_a_cache_is_one_cause_in_words(key, seconds, requests, cache_control, words):
     def make():
         kept: dict[object, tuple[httpx.Response, float]] = {}
+        sent = count(1)
 
         def cached(request, send):
             if request.method != "GET" or "oauth2" in str(request.url):
                 return send(request)
+            if requests and next(sent) % requests == 0:
+                kept.clear()
             response, since = kept.get(key(request), (None, 0.0))
             now = verifying.MOCK.world.clock.now().timestamp()
             if response is None or (seconds and now - since >= seconds):
