@@ -181,6 +181,11 @@ class DocumentOptions:
         " tokens only with the scopes that the document names."
         "  [default: any with another service's --document]",
     )
+    accept: Literal["auto", "strict"] = option(
+        default="auto",
+        help="Return 406 if no declared media type is acceptable: only where the document declares 406,"
+        " or always.",
+    )
     infer: Literal["auto", "off"] = option(
         default="auto",
         help="Infer from another service's document which operations share a state, so that what is"

@@ -162,9 +162,10 @@ def _opened(
 def _identifying(schemas: Schemas, schema: Node) -> set[str]:
     """Returns the pointer to a schema and its canonical member names, by which items are recognised.
 
-    Without ``code`` beside ``message``, as that is an error code and identifies no item.
+    Without objects, and ``code`` beside ``message``, an error code: these identify no item.
     """
-    own = {canonical(name) for name in schemas.members(schema)}
+    members = schemas.members(schema).items()
+    own = {canonical(name) for name, it in members if not schemas.members(it)}
     return {schemas.follow(schema).pointer, *(own - {"code"} if "message" in own else own)}
 
 

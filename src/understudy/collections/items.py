@@ -13,7 +13,7 @@ import orjson
 
 from understudy.collections.bodies import identifying_schemas, moment_of, sent_members, types_of
 from understudy.collections.model import Resource, ResourceModel, ResourceParent
-from understudy.collections.names import Moment, canonical, is_no_status, singular
+from understudy.collections.names import Moment, canonical, singular
 from understudy.limits import RECORDS
 from understudy.mock.server.worlds import World
 from understudy.mock.store.items import (
@@ -26,7 +26,7 @@ from understudy.mock.store.items import (
 )
 from understudy.openapi.loader import Node
 from understudy.openapi.sampler import Sampler
-from understudy.openapi.schemas import Schemas
+from understudy.openapi.schemas import ALL, Schemas
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,23 +58,62 @@ class ItemShape:
     Args:
         resource: The collection.
         schemas: The document's validators.
+        whole: The schema of the items; None: that of the resource.
+        tags: The members that tell this alternative of the resource's schema from the others.
 
     Attributes:
         members: The members of an item by name.
         sent: The names of the members that the request which creates an item may have.
     """
 
-    def __init__(self, resource: Resource, schemas: Schemas) -> None:
+    def __init__(
+        self,
+        resource: Resource,
+        schemas: Schemas,
+        whole: Node | None = None,
+        tags: frozenset[str] = frozenset(),
+    ) -> None:
         self.resource = resource
         self.schemas = schemas
-        self.schema = resource.schema
-        required = set(schemas.required_names(resource.schema)) if resource.schema else set()
+        self.tags = tags
+        self.schema = whole or resource.schema
+        required = set(schemas.required_names(self.schema)) if self.schema else set()
+        common = schemas.members(resource.schema, ALL) if tags else {}
         sent = self._sent_members()
         self.sent = set(sent)
         self.members: Mapping[str, ItemMember] = {
             name: self._member(name, node, is_required=name in required, sent=sent.get(name))
-            for name, node in self.schemas.members(resource.schema).items()
+            for name, node in {**common, **schemas.members(self.schema)}.items()
         }
+
+    @cached_property
+    def _alternatives(self) -> list["ItemShape"]:
+        """The shapes of the alternatives of ``oneOf`` or ``anyOf``, if a member of all tells which it is."""
+        of = self.schemas
+        parts = () if self.schema is None or self.tags else of.parts(self.schema, ALL)
+        choices = (part.child(keyword) for part in parts for keyword in ("oneOf", "anyOf"))
+        found = [node for _, node in next((it.children() for it in choices if it), ())]
+        fixed = [
+            {
+                n
+                for n, it in of.members(node).items()
+                if of.keyword(it, "enum") or of.keyword(it, "const")
+            }
+            for node in found
+        ]
+        tags = frozenset(set.intersection(*fixed)) if fixed else frozenset()
+        return [ItemShape(self.resource, of, node, tags) for node in found] if tags else []
+
+    def of(self, body: Mapping[str, Any]) -> "ItemShape":
+        """Returns the shape of the alternative whose tags a body has; the whole where none has them."""
+        return next(
+            (
+                it
+                for it in self._alternatives
+                if all(name in body and it.accepts(name, body[name]) for name in it.tags)
+            ),
+            self,
+        )
 
     @property
     def identifier(self) -> str | None:
@@ -219,8 +258,10 @@ class ItemMaker:
             sent: The members that the client sent.
             now: The time of its creation; None for a time that is made up.
         """
-        made = self.made_up(number)
-        own = self._shape.identifier
+        if (shape := self._shape.of(sent)) is not self._shape:
+            maker = ItemMaker(shape, self._parents, self._seed)
+            return maker.body(number, identifier, parents, sent, now)
+        made, own = self.made_up(number), self._shape.identifier
         is_undeclared = own is not None and own not in self._shape.members
         body: dict[str, Any] = {own: identifier} if own is not None and is_undeclared else {}
         for name, member in self._shape.members.items():
@@ -239,10 +280,11 @@ class ItemMaker:
 
     def made_up(self, number: int) -> dict[str, Any]:
         """Returns an item that is made up from the document's examples and schema."""
-        if self._shape.schema is None:
-            return {}
-        value = Sampler(self._shape.schemas, self._seed, number).value(self._shape.schema)
-        return value if isinstance(value, dict) else {}
+        shape, made = self._shape, {}
+        for schema in (shape.resource.schema, shape.schema)[0 if shape.tags else 1 :]:
+            value = schema and Sampler(shape.schemas, self._seed, number).value(schema)
+            made |= value if isinstance(value, dict) else {}
+        return made
 
     def _own(
         self,
@@ -272,15 +314,15 @@ class ItemMaker:
         )
 
     def _first_state(self, name: str, member: ItemMember) -> tuple[Any, ...]:
-        """Returns the first value of a status, or of a member that actions change, that none leads to."""
+        """Returns the first value that no action leads to, of a member that actions change or clients never send."""
         resource = self._shape.resource
         if name in resource.stages:
             return resource.stages[name][:1]
         led_to = [it.changes[name] for it in resource.operations if name in it.changes]
         enumeration = self._shape.schemas.keyword(member.schema, "enum")
-        is_status = not is_no_status(name) and bool(enumeration) and not member.is_sent
+        is_fixed = bool(enumeration) and not member.is_sent
         values = enumeration or (False, True)
-        return tuple(it for it in values if it not in led_to)[:1] if led_to or is_status else ()
+        return tuple(it for it in values if it not in led_to)[:1] if led_to or is_fixed else ()
 
     def time(self, name: str, now: datetime) -> tuple[Any, ...]:
         """Returns an instant as a member writes it, as a tuple of one; empty where none fits."""

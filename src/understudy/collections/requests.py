@@ -342,8 +342,8 @@ class RequestMaker:
         room = longest - len(mark) - 1 if isinstance(longest, int) else len(value)
         start = value[: max(room, 0)].strip()
         marked = (f"{start} {mark}", f"{start}-{mark}", f"u{mark}@example.com", mark)
-        is_email = self.schemas.keyword(schema, "format") == "email"
-        return next((it for it in (*marked[2 if is_email else 0 :], drawn) if accepts(it)), value)
+        candidates = (*marked[2 if "@" in value else 0 :], drawn)
+        return next((it for it in candidates if accepts(it)), value)
 
     def _sample(self, schema: Node | None, name: str = "", number: int = 0) -> Any:
         sampler = Sampler(self.schemas, self.seed, number, style=_STYLE)

@@ -347,8 +347,11 @@ def _changed(bound: calls.BoundCall, item: Item, body: Mapping[str, Any]) -> Han
 
 def _fitting(bound: calls.BoundCall, item: Item, body: Mapping[str, Any]) -> dict[str, Any]:
     """Returns a body in which values that the item's schema refuses are dropped, and noted."""
-    shape, fitting = bound.shape, dict(body)
-    for name, value in body.items():
+    shape = bound.shape.of(body)
+    fitting = {
+        n: it for n, it in body.items() if n in shape.members or n not in bound.shape.members
+    }
+    for name, value in list(fitting.items()):
         is_new = name in shape.members and value != item.body.get(name)
         if is_new and not shape.accepts(name, value):
             bound.call.notes.append(f"{name} is kept: no item can have what the request has there")

@@ -29,6 +29,7 @@ class DeploymentProfile(Struct, frozen=True, forbid_unknown_fields=True, rename=
         recording_key: File with the key of the recording that the fixtures come from.
         handlers: Whether bundled handlers respond.
         tokens: Which credentials are accepted.
+        accept: Whether 406 is returned where no declared media type is acceptable.
         infer: Whether operations without a bundled handler share an inferred state.
         state_model: The file that corrects the inferred state model.
         seed_data: The items that inferred collections begin with.
@@ -45,6 +46,7 @@ class DeploymentProfile(Struct, frozen=True, forbid_unknown_fields=True, rename=
     recording_key: str | None = None
     handlers: Literal["auto", "off"] | None = None
     tokens: Literal["any", "known", "strict"] | None = None
+    accept: Literal["auto", "strict"] | None = None
     infer: Literal["auto", "off"] | None = None
     state_model: str | None = None
     seed_data: str | None = None

@@ -244,6 +244,7 @@ def adapted(api: Api, declared: Document, settings: Settings) -> Api:
             explain_token=api.explain_token,
             token_hint=api.token_hint,
             policies=api.policies,
+            needs_acceptable=settings.accept == "strict",
         )
     if tokens in CHECKED:
         return replace(

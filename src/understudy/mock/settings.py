@@ -36,6 +36,8 @@ class Settings:
         tokens: Which credentials the operations of a document accept: ``any``, those of the fixtures
             (``known``), or only the fixtures' OAuth tokens with the scopes that the document names
             (``strict``); None is ``any`` under the document of another service.
+        accept: Whether 406 is returned where no declared media type is acceptable, always (``strict``)
+            or where the document declares 406 (``auto``).
         infer: Whether operations of another service share a state that is inferred from its document.
         state_model: File that corrects the inferred state.
         seed_data: File or directory of the items that inferred collections begin with.
@@ -81,6 +83,7 @@ class Settings:
     like: Path | None = None
     handlers: Literal["auto", "off"] = "auto"
     tokens: TokenPolicy | None = None
+    accept: Literal["auto", "strict"] = "auto"
     infer: Inference = "auto"
     state_model: Path | None = None
     seed_data: Path | None = None

@@ -1,5 +1,6 @@
 """What is asked of items: lists by what only the service sets, and all that is below one at one that exists."""
 
+import re
 from types import SimpleNamespace
 from typing import Any
 
@@ -76,9 +77,12 @@ def test_what_only_the_service_sets_may_be_ignored_and_numbers_are_no_defaults(t
     (tools,) = find_resources(document).collections
     role = tools.operation("create")
     assert role is not None
-    request = RequestMaker(document, 0, "1").item(role, {}, ItemMembers())
+    maker = RequestMaker(document, 0, "1")
+    request = maker.item(role, {}, ItemMembers())
     assert request is not None
     assert request.sent["daily"] != 5
+    unique = maker.unique_value(maker.schemas.members(tools.schema)["name"], "email")
+    assert re.fullmatch(r"\w+@example\.com", unique)  # a path may hold its identifier to the format
 
 
 @pytest.mark.parametrize(

@@ -277,3 +277,75 @@ def test_an_action_that_is_answered_with_a_list_of_anything_is_done(tmp_path) ->
     place = f"/p/{ask('POST', '/p', json={'kind': 'open'}).json()['id']}"
     assert isinstance(ask("POST", f"{place}/cancel").json(), list)
     assert ask("GET", place).json()["kind"] == "cancelled"
+
+
+SHAPES = """
+    Circle: {type: object, required: [kind, radius], properties: {kind: {enum: [circle]}, radius: {type: number}}}
+    Square: {type: object, required: [kind, side], properties: {kind: {const: square}, side: {type: number}}}
+    Shape:
+      properties: {id: {type: string, readOnly: true}}
+      oneOf: [{$ref: '#/components/schemas/Circle'}, {$ref: '#/components/schemas/Square'}]
+    Key: {type: object, required: [id, label], properties: {id: {type: string}, label: {type: string}, source: {enum: [hand, robot]}}}
+    Made: {type: object, properties: {key: {$ref: '#/components/schemas/Key'}, secret: {type: string}}}
+    New: {type: object, required: [label], properties: {label: {type: string}}}
+"""
+
+
+def _content(schema: str) -> str:
+    return f"content: {{application/json: {{schema: {schema}}}}}"
+
+
+def _body(name: str) -> str:
+    return _content(f"{{$ref: '#/components/schemas/{name}'}}")
+
+
+def _listed(name: str) -> str:
+    return _content(f"{{type: array, items: {{$ref: '#/components/schemas/{name}'}}}}")
+
+
+@pytest.fixture(scope="module")
+def shapes(tmp_path_factory) -> Ask:
+    parameters = "parameters: [{name: id, in: path, required: true, schema: {type: string}}]"
+    paths = "\n".join(
+        (
+            "  /shapes:",
+            f"    get: {{responses: {{'200': {{description: a, {_listed('Shape')}}}}}}}",
+            f"    post: {{requestBody: {{{_body('Shape')}}}, responses: {{'201': {{description: a, {_body('Shape')}}}}}}}",
+            "  /shapes/{id}:",
+            f"    {parameters}",
+            f"    get: {{responses: {{'200': {{description: a, {_body('Shape')}}}}}}}",
+            f"    put: {{requestBody: {{{_body('Shape')}}}, responses: {{'200': {{description: a, {_body('Shape')}}}}}}}",
+            "  /keys:",
+            f"    get: {{responses: {{'200': {{description: a, {_listed('Key')}}}}}}}",
+            f"    post: {{requestBody: {{{_body('New')}}}, responses: {{'201': {{description: a, {_body('Made')}}}}}}}",
+            "  /keys/{id}:",
+            f"    delete: {{{parameters}, responses: {{'204': {{description: a}}}}}}",
+        )
+    )
+    document = document_with(tmp_path_factory.mktemp("shapes"), paths, SHAPES)
+    return asking(Mock(Settings(document=document)))
+
+
+def test_an_item_has_the_members_of_the_alternative_that_was_sent(shapes: Ask) -> None:
+    square, circle = {"kind": "square", "side": 3}, {"kind": "circle", "radius": 2}
+    made = shapes("POST", "/shapes", json=square).json()
+    assert made == {"id": made["id"], **square}
+    for sent in (circle, square):
+        assert shapes("PUT", f"/shapes/{made['id']}", json=sent).json() == {
+            "id": made["id"],
+            **sent,
+        }
+        assert shapes("GET", f"/shapes/{made['id']}").json() == {"id": made["id"], **sent}
+
+
+def test_what_the_service_alone_chooses_is_the_same_for_each_new_item(shapes: Ask) -> None:
+    made = [shapes("POST", "/keys", json={"label": "build"}).json()["key"] for _ in range(6)]
+    assert {it["source"] for it in made} == {"hand"}
+
+
+def test_a_secret_beside_an_item_does_not_hide_the_item(shapes: Ask) -> None:
+    made = shapes("POST", "/keys", json={"label": "build"}).json()
+    assert made["key"] in shapes("GET", "/keys").json()
+    assert made["key"]["label"] == "build"
+    shapes("DELETE", f"/keys/{made['key']['id']}")
+    assert made["key"] not in shapes("GET", "/keys").json()

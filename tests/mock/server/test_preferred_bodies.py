@@ -75,3 +75,11 @@ def test_a_hint_names_a_provider_of_faker_and_an_unknown_one_is_passed_over(ask:
 def test_a_strict_request_is_refused_where_nothing_acceptable_is_declared(ask, prefer, status):
     response = ask("GET", "/pet", headers={"accept": "text/csv", "prefer": prefer})
     assert response.status_code == status
+
+
+def test_a_strict_mock_refuses_every_request_that_accepts_nothing_declared(tmp_path, ask):
+    strict = asking(Mock(Settings(document=tmp_path / "pets.yaml", accept="strict")))
+    statuses = [
+        strict("GET", "/pet", headers={"accept": a}).status_code for a in ("text/csv", "*/*")
+    ]
+    assert statuses == [406, 200]

@@ -185,6 +185,8 @@ class Api:
         policies: Policies that follow from the options in force.
         is_lenient: Whether requests are read tolerantly: a repeated parameter has its first value,
             invalid UTF-8 is replaced, and Accept is not checked.
+        needs_acceptable: Whether a request that accepts no declared media type gets 406 where the
+            document does not declare it either.
         is_steering: Whether this is the admin API, in which no faults are injected.
     """
 
@@ -214,6 +216,7 @@ class Api:
     preconditions: Mapping[Any, Precondition] = field(default_factory=dict)
     policies: Policies = STRICT
     is_lenient: bool = False
+    needs_acceptable: bool = False
     is_steering: bool = False
 
     @property

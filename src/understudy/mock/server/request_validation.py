@@ -32,7 +32,8 @@ def validate(context: RequestContext) -> None:
     accept = context.headers.get(b"accept")
     if accept and b"*/*" not in accept and not endpoint.api.is_lenient:
         prefer = context.headers.get(PREFER_HEADER, b"").lower()
-        _negotiate(accept, endpoint, is_strict=b"handling=strict" in prefer)  # RFC 7240, 4.4
+        is_strict = endpoint.api.needs_acceptable or b"handling=strict" in prefer  # RFC 7240, 4.4
+        _negotiate(accept, endpoint, is_strict=is_strict)
     try:
         known = context.head.target.reading
         if known is not None and known[0] is endpoint and not context.choices:
@@ -168,13 +169,10 @@ def _body(context: RequestContext, endpoint: Endpoint, reader: BodyReader) -> An
 
 
 def _negotiate(accept: bytes, endpoint: Endpoint, *, is_strict: bool) -> None:
-    if not endpoint.validator.media_types:
-        return
-    declared = endpoint.operation.responses
+    offered, declared = endpoint.validator.media_types, endpoint.operation.responses
     is_silent = endpoint.binding.handler is None and not declared.keys() & {"406", "4XX"}
-    if is_silent and not is_strict:
+    if not offered or (is_silent and not is_strict):
         return  # another service may ignore Accept, unless its document declares 406
-    offered = endpoint.validator.media_types
     if negotiated(offered, accept.decode("latin-1")) is not None:
         return
     msg = f"This answers {', '.join(sorted(offered))}; none of it is in Accept."

@@ -63,6 +63,7 @@ _OPTIONS = (
     "choices",
     "handlers",
     "tokens",
+    "accept",
     "infer",
     "journal",
     "require_world",
