@@ -179,7 +179,7 @@ def _token(deployment: Deployment, table: str, login: Login) -> str:
     if not response.is_success or not isinstance(value, str):
         msg = (
             f"[{table}] POST {url} answers {response.status} without a text at {login.token}; "
-            "correct its path, json or form, and token."
+            "correct its path, json, form or basic, and token."
         )
         raise StartupError(msg)
     return value

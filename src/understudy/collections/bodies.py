@@ -398,7 +398,12 @@ def _add_own(place: PathGroup, siblings: _Siblings, grouped: dict[str, PathGroup
     for head, other, operations in siblings.of(place.key):
         is_twin = head == above and other != last and is_plural(other) != is_plural(last)
         if is_twin and f"{head}/{other}" not in grouped:
-            place.own += [it for it in operations if place.find(it.method) is None]
+            place.own += [
+                it
+                for it in operations
+                if place.find(it.method) is None
+                or (it.method == "GET" and any(p.required for p in it.parameters))
+            ]
         if head == place.key:
             word = canonical(other)
             place.own += [

@@ -421,8 +421,8 @@ def _has_item(bound: BoundCall, schema: Node) -> bool:
 
 def _viewed(bound: BoundCall, schema: Node | None, value: Any) -> Any:
     is_list = "array" in bound.shape.schemas.types(schema)
-    if is_list and not isinstance(value, list):
-        value = [value]
+    if is_list:
+        value = value if isinstance(value, list) else [value]
     elif isinstance(value, list) and bound.shape.schemas.members(schema):
         value = next(iter(value), {})  # several items were created, the response has only one
     if isinstance(value, list):

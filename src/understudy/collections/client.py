@@ -330,7 +330,8 @@ class CollectionClient:
         return self._created(role, request)
 
     def _create_by_put(self, role: ResourceOperation) -> KnownItem:
-        value, request = self.requests.creation_at(role)
+        taken = {it.identifier for it in self.model.present}
+        value, request = self.requests.creation_at(role, taken)
         sent, pending, exchange = self._created(role, request)
         self.state.undo.created(pending, str(value))
         body = item_at(exchange.body, role.response_path)

@@ -17,9 +17,7 @@ from understudy.collections.model import (
 )
 from understudy.collections.names import words
 from understudy.errors import StartupError
-from understudy.openapi.grammar import PATH_PARAMETER
 from understudy.openapi.loader import Document, Node
-from understudy.openapi.operations import Operation
 from understudy.openapi.parameter_writing import encoded
 from understudy.openapi.schemas import Schemas
 
@@ -70,12 +68,11 @@ class Creation:
     item: ItemName
     references: Mapping[str, ItemName]
 
-    def places(self, operation: Operation) -> dict[str, str]:
-        """Returns path parameter to text, for those that identify this item and its parents."""
-        names = PATH_PARAMETER.findall(operation.path)
-        is_flat = self.collection.is_flat_at(operation.path)
+    def places(self, role: ResourceOperation) -> dict[str, str]:
+        """Returns parameter to text, for those that identify this item and its parents."""
+        is_flat = self.collection.is_flat_at(role.operation.path)
         items = (self.item,) if is_flat else (*self.parents, self.item)
-        pairs = zip(names, items, strict=False)
+        pairs = zip(role.path_names, items, strict=False)
         return {name: item.in_path for name, item in pairs if item is not None}
 
 

@@ -86,6 +86,7 @@ class _Draft:
         for operation in self._place.items:
             self._add_item_operation(operation)
         self._add_replace_at_collection(identifier)
+        self._add_by_query(identifier)
         self._add_actions()
         self._weigh()
         self._add_other_changes()
@@ -230,7 +231,19 @@ class _Draft:
                     return steps, within
         return None
 
-    def _add_item_operation(self, operation: Operation) -> None:
+    def _add_by_query(self, identifier: str | None) -> None:
+        """Adds ``DELETE /pets?petId=…``, and others whose one required query parameter identifies an item."""
+        own, one = canonical(identifier or ""), singular(self._name[0])
+        taken = {it.key for it in self._operations}
+        for it in self._place.own if own else ():
+            needed = [each for each in it.parameters if each.location == "query" and each.required]
+            named = [each.name for each in needed if canonical(each.name) in {own, one + own}]
+            is_free = it.method in _ROLES and (it.method, it.path) not in taken
+            is_one = is_free and len(needed) == len(named) == 1 and self._list_place(it) is None
+            if is_one and self._place.find_item(it.method) is None:
+                self._add_item_operation(it, *named)
+
+    def _add_item_operation(self, operation: Operation, by_query: str = "") -> None:
         role = _ROLES.get(operation.method)
         if operation.method == "POST" and self._place.find_item("PATCH") is None:
             role = "update"
@@ -249,7 +262,9 @@ class _Draft:
             is_without = media is None and not (role == "replace" and self._is_membership)
             if is_without or (share is not None and share < bodies.SHARED and not is_patch):
                 return
-        self._operations.append(ResourceOperation(role, operation, steps, response))
+        self._operations.append(
+            ResourceOperation(role, operation, steps, response, by_query=by_query)
+        )
 
     def _add_other_changes(self) -> None:
         """Adds changes whose requests have other members than items, such as a list of operations.

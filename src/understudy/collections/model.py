@@ -56,6 +56,7 @@ class ResourceOperation:
         scope: Parameter of another path than the collection's to the member of an item with the same
             value: ``/customers/{customerId}/orders`` lists the orders with this ``customerId``.
         within: The place of the item in each element of a list.
+        by_query: The query parameter that identifies the item; empty: its path does.
     """
 
     role: Role
@@ -66,6 +67,7 @@ class ResourceOperation:
     takes_list: bool = False
     scope: Mapping[str, str] = field(default_factory=dict)
     within: Steps = ()
+    by_query: str = ""
 
     @property
     def key(self) -> tuple[str, str]:
@@ -74,8 +76,8 @@ class ResourceOperation:
 
     @property
     def path_names(self) -> list[str]:
-        """The names of its path parameters, outermost first."""
-        return PATH_PARAMETER.findall(self.operation.path)
+        """The names of the parameters that identify the item and its parents, outermost first."""
+        return [*PATH_PARAMETER.findall(self.operation.path), *filter(None, (self.by_query,))]
 
 
 @dataclass(frozen=True, slots=True)

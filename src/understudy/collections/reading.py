@@ -34,6 +34,7 @@ from understudy.collections.pages import pages_by
 from understudy.mock.server.call import HandlerResponse
 from understudy.mock.store.items import Item
 from understudy.openapi.loader import Node
+from understudy.openapi.media_types import declared_for
 from understudy.openapi.operations import Parameter
 
 _SORTS: Final = frozenset({"sort", "sortby", "orderby", "ordering", "sortfield", "sortkey"})
@@ -440,8 +441,8 @@ def _fewest(bound: BoundCall) -> int:
 
 def _body_schema(bound: BoundCall, result: HandlerResponse) -> Node | None:
     declared = bound.role.operation.response(result.status)
-    media = declared.content.get(result.media_type) if declared else None
-    return media.schema if media else None
+    key = declared_for(result.media_type or "", declared.content) if declared else None
+    return declared.content[key].schema if declared and key else None
 
 
 def _url(bound: BoundCall, query: str) -> str:

@@ -166,7 +166,7 @@ class RequestMaker:
             pair
             for it in needed
             if it.location == "query"
-            for pair in query_texts(it, self._sample(it.schema, it.name))
+            for pair in query_texts(it, values.get(it.name) or self._sample(it.schema, it.name))
         )
         headers = {
             it.name.lower(): text_of(it, self._sample(it.schema, it.name), str)
@@ -442,16 +442,23 @@ class CollectionRequests:
         """
         return self._with_item(role, None, known or {}, left_out)
 
-    def creation_at(self, role: ResourceOperation) -> tuple[Any, PreparedRequest]:
-        """Returns a chosen identifier, and a PUT request that creates an item with it.
+    def creation_at(
+        self, role: ResourceOperation, taken: Collection[str]
+    ) -> tuple[Any, PreparedRequest]:
+        """Returns a chosen identifier that is not taken, and a PUT request that creates an item with it.
 
         Raises:
             NotPermitted: No valid request can be made.
         """
-        if role.operation.path == self.collection.path:  # a PUT on the collection replaces an item
-            msg = f"{self.collection.path} has no operation that creates an item"
+        # a PUT on the collection replaces an item, and an enum may have no other identifier
+        is_own = role.operation.path == self.collection.path
+        chosen = (
+            self.maker.chosen(role, self.collection) for _ in range(0 if is_own else _ATTEMPTS)
+        )
+        value = next((it for it in chosen if str(it) not in taken), None)
+        if value is None:
+            msg = f"{self.collection.path} has no operation that creates another item"
             raise NotPermitted(msg)
-        value = self.maker.chosen(role, self.collection)
         return value, self._with_item(role, str(value), self._identifying(role, value))
 
     def replacement(

@@ -108,8 +108,9 @@ class ItemSteps:
 
     def _placed(self, role: ResourceOperation, plan: OperationPlan) -> Draft:
         draft = plan.context.plain
-        for name, text in self.creation.places(role.operation).items():
-            draft = draft.with_place(name, text)
+        for name, text in self.creation.places(role).items():
+            put = draft.with_query if name == role.by_query else draft.with_place
+            draft = put(name, text)
         for parameter in role.operation.parameters:
             if parameter.location == "header" and parameter.name.lower() == "if-match":
                 draft = draft.with_headers(

@@ -257,7 +257,11 @@ class _Statement:
             if it.role not in stated
             and not (it.role == "action" and self._entry.actions is not None)
         ]
-        stated_operations = [self._operation(role, text, names) for role, text in stated.items()]
+        by_query = {" ".join(it.key): it.by_query for it in known.operations}
+        stated_operations = [
+            replace(self._operation(role, text, names), by_query=by_query.get(text, ""))
+            for role, text in stated.items()
+        ]
         for text, changes in (self._entry.actions or {}).items():
             stated_operations.append(
                 replace(self._operation("action", text, names), changes=changes)

@@ -306,6 +306,11 @@ def _listed(name: str) -> str:
 @pytest.fixture(scope="module")
 def shapes(tmp_path_factory) -> Ask:
     parameters = "parameters: [{name: id, in: path, required: true, schema: {type: string}}]"
+    query = parameters.replace("id, in: path", "labelId, in: query")
+    token = "{name: pageToken, in: query, schema: {type: string}}"
+    keys = "{properties: {links: {type: array}}, type: array, items: {$ref: '#/components/schemas/Key'}}"
+    listed = f"{{properties: {{keys: {keys}, nextPageToken: {{type: string}}}}}}"
+    pages = _content(listed).replace("application/json", "'*/*'")
     paths = "\n".join(
         (
             "  /shapes:",
@@ -320,6 +325,16 @@ def shapes(tmp_path_factory) -> Ask:
             f"    post: {{requestBody: {{{_body('New')}}}, responses: {{'201': {{description: a, {_body('Made')}}}}}}}",
             "  /keys/{id}:",
             f"    delete: {{{parameters}, responses: {{'204': {{description: a}}}}}}",
+            "  /pages:",
+            f"    get: {{parameters: [{token}], responses: {{'200': {{description: a, {pages}}}}}}}",
+            f"    post: {{requestBody: {{{_body('New')}}}, responses: {{'201': {{description: a, {_body('Key')}}}}}}}",
+            "  /labels:",
+            f"    get: {{responses: {{'200': {{description: a, {_listed('Key')}}}}}}}",
+            f"    post: {{requestBody: {{{_body('New')}}}, responses: {{'201': {{description: a, {_body('Key')}}}}}}}",
+            f"    put: {{{query}, requestBody: {{{_body('New')}}}, responses: {{'200': {{description: a, {_body('Key')}}}}}}}",
+            f"    delete: {{{query}, responses: {{'204': {{description: a}}, '404': {{description: a}}}}}}",
+            "  /label:",
+            f"    get: {{{query}, responses: {{'200': {{description: a, {_body('Key')}}}}}}}",
         )
     )
     document = document_with(tmp_path_factory.mktemp("shapes"), paths, SHAPES)
@@ -349,3 +364,22 @@ def test_a_secret_beside_an_item_does_not_hide_the_item(shapes: Ask) -> None:
     assert made["key"]["label"] == "build"
     shapes("DELETE", f"/keys/{made['key']['id']}")
     assert made["key"] not in shapes("GET", "/keys").json()
+
+
+def test_a_query_that_must_name_an_item_reads_changes_and_deletes_it(shapes: Ask) -> None:
+    made = shapes("POST", "/labels", json={"label": "night"}).json()
+    query = f"?labelId={made['id']}"
+    assert shapes("GET", f"/label{query}").json() == made
+    changed = shapes("PUT", f"/labels{query}", json={"label": "day"}).json()
+    assert changed == {**made, "label": "day"}
+    assert changed in shapes("GET", "/labels").json()
+    assert [shapes("DELETE", f"/labels{query}").status_code for _ in range(2)] == [204, 404]
+    assert changed not in shapes("GET", "/labels").json()
+    assert shapes("GET", f"/label{query}").status_code == 404
+
+
+def test_a_list_of_any_media_type_has_no_token_after_its_last_page(shapes: Ask) -> None:
+    made = shapes("POST", "/pages", json={"label": "night"}).json()
+    page = shapes("GET", "/pages").json()
+    assert made in page["keys"]  # although the schema of the list has members, too
+    assert page["nextPageToken"] == ""

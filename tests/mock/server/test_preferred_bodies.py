@@ -77,7 +77,8 @@ def test_a_strict_request_is_refused_where_nothing_acceptable_is_declared(ask, p
     assert response.status_code == status
 
 
-def test_a_strict_mock_refuses_every_request_that_accepts_nothing_declared(tmp_path, ask):
+@pytest.mark.usefixtures("ask")
+def test_a_strict_mock_refuses_every_request_that_accepts_nothing_declared(tmp_path):
     strict = asking(Mock(Settings(document=tmp_path / "pets.yaml", accept="strict")))
     statuses = [
         strict("GET", "/pet", headers={"accept": a}).status_code for a in ("text/csv", "*/*")
