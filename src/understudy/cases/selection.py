@@ -183,7 +183,7 @@ def _case(plan: OperationPlan, mutations: Sequence[Mutation]) -> Case | None:
     draft = plan.context.plain
     for mutation in sorted(mutations, key=lambda mutation: mutation.part == WRITING):
         draft = mutation.apply(draft)
-    decisive = _decisive(mutations)
+    decisive = next((it for it in mutations if it.kind != "valid"), None)
     kind: CaseKind = "valid" if decisive is None else decisive.kind
     if plan.doubt:
         kind = "open"
@@ -210,11 +210,6 @@ def _case(plan: OperationPlan, mutations: Sequence[Mutation]) -> Case | None:
         else None,
         plain=plan.plain_request,
     )
-
-
-def _decisive(mutations: Iterable[Mutation]) -> Mutation | None:
-    """Returns the mutation that determines the outcome: the first that is not valid, or None."""
-    return next((mutation for mutation in mutations if mutation.kind != "valid"), None)
 
 
 def _expected(

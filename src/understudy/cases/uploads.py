@@ -372,7 +372,9 @@ def _broken(context: OperationContext, name: str) -> Iterator[Mutation]:
             raw=(d.content() or b"").replace(b"\r\n", b"\n")
         ),
         "the file twice": _to_parts(lambda p: p._replace(parts=(*p.parts, *p.parts))),
-        "a file without a file name": _to_file(name, lambda p: _nameless(p, name)),
+        "a file without a file name": _to_file(
+            name, lambda p: p._replace(headers=(f'Content-Disposition: form-data; name="{name}"',))
+        ),
         "the file under the name image": _to_file(name, lambda p: _named(p, name, '"image"')),
         "the file announced as base64": _to_file(
             name, lambda p: p._replace(headers=(*p.headers, encoded))
@@ -440,10 +442,6 @@ def _with_part(name: str, content: bytes) -> BodyChange:
 def _named(part: MultipartPart, name: str, written: str) -> MultipartPart:
     first, *rest = part.headers
     return part._replace(headers=(first.replace(f' name="{name}"', f" name={written}"), *rest))
-
-
-def _nameless(part: MultipartPart, name: str) -> MultipartPart:
-    return part._replace(headers=(f'Content-Disposition: form-data; name="{name}"',))
 
 
 def _lower(header: str) -> str:

@@ -308,10 +308,6 @@ def _secret(answer: str) -> str:
     return answer.strip()
 
 
-def _list(answer: str) -> tuple[str, ...]:
-    return tuple(part.strip() for part in answer.split(",") if part.strip())
-
-
 def _number(answer: str) -> int:
     if not str(answer).strip().isdecimal():
         msg = f"{str(answer).strip()!r} is not a whole number; write 0 or more."
@@ -323,7 +319,7 @@ _READERS: Mapping[str, Callable[[str], Any]] = {
     "url": _url,
     "mode": _mode,
     "secret": _secret,
-    "list": _list,
+    "list": lambda answer: tuple(filter(None, map(str.strip, answer.split(",")))),
     "number": _number,
 }
 

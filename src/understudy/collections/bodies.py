@@ -399,10 +399,7 @@ def _add_own(place: PathGroup, siblings: _Siblings, grouped: dict[str, PathGroup
         is_twin = head == above and other != last and is_plural(other) != is_plural(last)
         if is_twin and f"{head}/{other}" not in grouped:
             place.own += [
-                it
-                for it in operations
-                if place.find(it.method) is None
-                or (it.method == "GET" and any(p.required for p in it.parameters))
+                it for it in operations if not place.find(it.method) or it.method == "GET"
             ]
         if head == place.key:
             word = canonical(other)

@@ -85,8 +85,7 @@ class _Draft:
         identifier = self._identifier()
         for operation in self._place.items:
             self._add_item_operation(operation)
-        self._add_replace_at_collection(identifier)
-        self._add_by_query(identifier)
+        self._add_at_collection(identifier)
         self._add_actions()
         self._weigh()
         self._add_other_changes()
@@ -231,17 +230,27 @@ class _Draft:
                     return steps, within
         return None
 
-    def _add_by_query(self, identifier: str | None) -> None:
-        """Adds ``DELETE /pets?petId=…``, and others whose one required query parameter identifies an item."""
+    def _add_at_collection(self, identifier: str | None) -> None:
+        """Adds ``PUT /pets``, whose body has the identifier, and ``DELETE /pets?petId=…``, whose query has it."""
         own, one = canonical(identifier or ""), singular(self._name[0])
         taken = {it.key for it in self._operations}
         for it in self._place.own if own else ():
-            needed = [each for each in it.parameters if each.location == "query" and each.required]
-            named = [each.name for each in needed if canonical(each.name) in {own, one + own}]
-            is_free = it.method in _ROLES and (it.method, it.path) not in taken
-            is_one = is_free and len(needed) == len(named) == 1 and self._list_place(it) is None
-            if is_one and self._place.find_item(it.method) is None:
-                self._add_item_operation(it, *named)
+            is_list = it.method == "GET" and self._list_place(it) is not None
+            is_other = it.method not in _ROLES or self._place.find_item(it.method) is not None
+            if is_list or is_other or (it.method, it.path) in taken:
+                continue
+            needed = [
+                each.name for each in it.parameters if each.location == "query" and each.required
+            ]
+            steps, share = self._request(it)
+            _, item = bodies.opened(self._schemas, bodies.request_schema(it), self._names)
+            named = self._schemas.members(item).get(identifier or "")
+            is_sent = named is not None and not self._schemas.is_flagged(named, "readOnly")
+            if len(needed) == 1 and canonical(needed[0]) in {own, one + own}:
+                self._add_item_operation(it, *needed)
+            elif is_sent and share and share >= bodies.SHARED and it.method in {"PUT", "PATCH"}:
+                response = self._response(it)
+                self._operations.append(ResourceOperation(_ROLES[it.method], it, steps, response))
 
     def _add_item_operation(self, operation: Operation, by_query: str = "") -> None:
         role = _ROLES.get(operation.method)
@@ -278,21 +287,6 @@ class _Draft:
             if operation.method in methods and (operation.method, operation.path) not in taken:
                 response = self._response(operation)
                 self._operations.append(ResourceOperation("update", operation, (), response))
-
-    def _add_replace_at_collection(self, identifier: str | None) -> None:
-        """Adds ``PUT /pets`` and ``PATCH /pets``, whose body has the identifier."""
-        roles: tuple[tuple[str, Role], ...] = (("PUT", "replace"), ("PATCH", "update"))
-        for method, role in roles:
-            operation = self._place.find(method)
-            if operation is None or self._place.find_item(method) is not None or identifier is None:
-                continue
-            steps, share = self._request(operation)
-            _, item = bodies.opened(self._schemas, bodies.request_schema(operation), self._names)
-            named = self._schemas.members(item).get(identifier)
-            is_sent = named is not None and not self._schemas.is_flagged(named, "readOnly")
-            if share and share >= bodies.SHARED and is_sent:
-                response = self._response(operation)
-                self._operations.append(ResourceOperation(role, operation, steps, response))
 
     def _add_actions(self) -> None:
         """Adds actions that change a state, and verbs in paths that stand for a method, as ``/edit``."""

@@ -93,27 +93,19 @@ class ItemShape:
         parts = () if self.schema is None or self.tags else of.parts(self.schema, ALL)
         choices = (part.child(keyword) for part in parts for keyword in ("oneOf", "anyOf"))
         found = [node for _, node in next((it.children() for it in choices if it), ())]
-        fixed = [
-            {
-                n
-                for n, it in of.members(node).items()
-                if of.keyword(it, "enum") or of.keyword(it, "const")
-            }
-            for node in found
+        common = set.intersection(*({*of.members(it)} for it in found)) if found else set()
+        fixed = ([of.members(node)[name] for node in found] for name in common)
+        is_fixed = [
+            all(of.keyword(it, "enum") or of.keyword(it, "const") for it in f) for f in fixed
         ]
-        tags = frozenset(set.intersection(*fixed)) if fixed else frozenset()
+        tags = frozenset(itertools.compress(common, is_fixed))
         return [ItemShape(self.resource, of, node, tags) for node in found] if tags else []
 
     def of(self, body: Mapping[str, Any]) -> "ItemShape":
         """Returns the shape of the alternative whose tags a body has; the whole where none has them."""
-        return next(
-            (
-                it
-                for it in self._alternatives
-                if all(name in body and it.accepts(name, body[name]) for name in it.tags)
-            ),
-            self,
-        )
+        known = ((it, [(n, body[n]) for n in it.tags if n in body]) for it in self._alternatives)
+        fit = (it for it, tags in known if tags and all(it.accepts(*tag) for tag in tags))
+        return next(fit, self)
 
     @property
     def identifier(self) -> str | None:
@@ -280,7 +272,8 @@ class ItemMaker:
 
     def made_up(self, number: int) -> dict[str, Any]:
         """Returns an item that is made up from the document's examples and schema."""
-        shape, made = self._shape, {}
+        shape = self._shape
+        made: dict[str, Any] = {}
         for schema in (shape.resource.schema, shape.schema)[0 if shape.tags else 1 :]:
             value = schema and Sampler(shape.schemas, self._seed, number).value(schema)
             made |= value if isinstance(value, dict) else {}

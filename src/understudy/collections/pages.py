@@ -127,7 +127,10 @@ def paged_list(operation: Operation, schemas: Schemas, members: Mapping[str, Any
         it
         for it in query
         if not (canonical(it.name) in PAGING and pages_by(schemas, it))
-        and (it.required or (canonical(it.name) in known and _has_default(schemas, it.schema)))
+        and (
+            it.required
+            or (canonical(it.name) in known and (schemas.keyword(it.schema, "default") is not None))
+        )
     ]
     lowest = schemas.keyword(number_schema, "minimum")
     first = _whole(schemas.keyword(number_schema, "default"), 0 if lowest == 0 else 1)
@@ -153,10 +156,6 @@ def pages_by(schemas: Schemas, parameter: Parameter) -> bool:
     types = schemas.types(parameter.schema)
     is_moment = canonical(parameter.name) in _MOMENTS and "string" in types
     return not is_moment and "object" not in types
-
-
-def _has_default(schemas: Schemas, schema: Node | None) -> bool:
-    return schemas.keyword(schema, "default") is not None
 
 
 def has_more(exchange: Exchange) -> bool:

@@ -218,7 +218,7 @@ _COMPARISONS: Final[Mapping[str, Callable[[Any, Any], bool]]] = {
 def _has(place: Steps, accepted: Sequence[Any], body: Mapping[str, Any]) -> bool:
     actual = value_at(body, place)
     values = actual if isinstance(actual, list) else [actual]
-    return any(_equal(actual_value, expected) for actual_value in values for expected in accepted)
+    return any(it == one or str(it) == str(one) for it in values for one in accepted)
 
 
 def _mentions(text: str, body: Mapping[str, Any]) -> bool:
@@ -244,10 +244,6 @@ def _order_of(value: Any) -> Any:
     return str(value)
 
 
-def _equal(actual: Any, expected: Any) -> bool:
-    return bool(actual == expected) or str(actual) == str(expected)
-
-
 def _sorted(bound: BoundCall, items: list[Item]) -> list[Item]:
     """Returns items sorted by ``sort``: ``name``, ``-name``, ``name:desc``, ``name desc``."""
     parameter, direction = _named(bound, _SORTS), _named(bound, _DIRECTIONS)
@@ -263,7 +259,9 @@ def _sorted(bound: BoundCall, items: list[Item]) -> list[Item]:
         name, _, suffix = str(word).strip().replace(" ", ":").partition(":")
         place = places.get(canonical(name))
         if place is not None:
-            is_descending = name.startswith("-") or _is_descending(suffix or chosen)
+            is_descending = name.startswith("-") or (
+                str(suffix or chosen).strip().lower() in _DESCENDING
+            )
             items = sorted(items, key=partial(_order_at, place), reverse=is_descending)
     return items
 
@@ -278,10 +276,6 @@ def _given(bound: BoundCall, parameter: Parameter | None) -> Any:
 
 def _order_at(place: Steps, item: Item) -> tuple[int, Any]:
     return _order(value_at(item.body, place))
-
-
-def _is_descending(word: Any) -> bool:
-    return str(word).strip().lower() in _DESCENDING
 
 
 def _order(value: Any) -> tuple[int, Any]:

@@ -185,7 +185,8 @@ def history_entry(rows: Rows, number: int, row: bytes) -> HistoryEntry:
     """
     stored = _decode_changes(row)
     steps = [_step(rows, step) for step in stored.steps]
-    settings = None if stored.settings is None else _settings(stored.settings)
+    known, names = stored.settings, ("clock", "choices", "limits", "faults")
+    settings = None if known is None else {name: getattr(known, name) for name in names}
     changes = RequestChanges(steps, stored.issued, settings, stored.weight, is_lost=False)
     request = number if stored.is_journalled else None
     after = number - stored.is_journalled
@@ -208,10 +209,6 @@ def _step(rows: Rows, step: StoredStep) -> Step:
     if step.before is not None:
         before = rows.decoded(step.collection, step.before)
     return RecordStep(step.collection, step.key, before, step.is_removed)
-
-
-def _settings(stored: WorldSettings) -> Settings:
-    return {name: getattr(stored, name) for name in ("clock", "choices", "limits", "faults")}
 
 
 def _stored_settings(settings: Settings) -> WorldSettings:

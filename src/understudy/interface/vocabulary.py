@@ -280,7 +280,7 @@ class _Rewriting:
             if value.get("name") == "type" and value.get("in") == "query":
                 value = _mapped(value, self._qr_types)
             worded = {
-                self._key(key): self._upload(member)
+                self._header(self._scopes.get(key, key)): self._upload(member)
                 if key == _MULTIPART
                 else self.rewritten(member)
                 for key, member in value.items()
@@ -291,9 +291,6 @@ class _Rewriting:
         if isinstance(value, list):
             return [self.rewritten(item) for item in value]
         return self._text(value) if isinstance(value, str) else value
-
-    def _key(self, key: str) -> str:
-        return self._header(self._scopes.get(key, key))
 
     def _text(self, text: str) -> str:
         for scope, word in self._scopes.items():

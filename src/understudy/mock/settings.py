@@ -36,8 +36,7 @@ class Settings:
         tokens: Which credentials the operations of a document accept: ``any``, those of the fixtures
             (``known``), or only the fixtures' OAuth tokens with the scopes that the document names
             (``strict``); None is ``any`` under the document of another service.
-        accept: Whether 406 is returned where no declared media type is acceptable, always (``strict``)
-            or where the document declares 406 (``auto``).
+        accept: Whether 406 follows (``strict``) where no media type is acceptable, declared or not.
         infer: Whether operations of another service share a state that is inferred from its document.
         state_model: File that corrects the inferred state.
         seed_data: File or directory of the items that inferred collections begin with.

@@ -110,7 +110,7 @@ class History:
         newest_first = [reversed(self._by_operation.get(operation, ())) for operation in operations]
         if len(newest_first) == 1:  # the usual case, hundreds of times for each exchange
             return newest_first[0]
-        return heapq.merge(*newest_first, key=_newest_first)
+        return heapq.merge(*newest_first, key=lambda it: -it.number)
 
     def near(self, *operations: str) -> Iterator[Exchange]:
         """Yields the 60 newest exchanges of these operations, newest first."""
@@ -118,7 +118,9 @@ class History:
 
     def since(self, before: Exchange) -> list[Exchange]:
         """Returns the exchanges later than one of them, oldest first."""
-        return self.exchanges[bisect_right(self.exchanges, before.number, key=_number) :]
+        return self.exchanges[
+            bisect_right(self.exchanges, before.number, key=lambda it: it.number) :
+        ]
 
     def last(self, *operations: str, account: str | None = None) -> Exchange | None:
         """Returns the newest success of these operations, of one account if one is named."""
@@ -282,14 +284,6 @@ class History:
             self._owners.setdefault(str(avatar.get("image_id")), account)
         if exchange.operation == UPLOAD_AVATAR:  # may have the identifier of a deleted avatar
             self._gone.discard(str(exchange.json_object.get("image_id")))
-
-
-def _number(exchange: Exchange) -> int:
-    return exchange.number
-
-
-def _newest_first(exchange: Exchange) -> int:
-    return -exchange.number
 
 
 def made_up_hash(number: int) -> str:

@@ -110,10 +110,6 @@ class _InvalidMember(NamedTuple):
         return self.name, self.is_missing, [it for it in self.holder if isinstance(it, str)][-1:]
 
 
-def _as_it_is(exchange: Exchange) -> Exchange:
-    return exchange
-
-
 @dataclass
 class _Trial:
     """Judges the exchanges of a run again, with repaired responses."""
@@ -226,7 +222,7 @@ class _Trial:
             return None
 
     def _judged(
-        self, rules: Collection[str], repair: Repair = _as_it_is, unseen: Collection[int] = ()
+        self, rules: Collection[str], repair: Repair = lambda it: it, unseen: Collection[int] = ()
     ) -> set[Place]:
         """Returns what repaired responses break, with a history that lacks the unseen exchanges."""
         history, found = self.evaluator.history.emptied(), set[Place]()

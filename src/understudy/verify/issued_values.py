@@ -108,7 +108,8 @@ def issued_values(steps: Sequence[Exchange]) -> dict[int, list[IssuedValue]]:
             name = _VARIABLES.get(key) or re.sub(r"\W", "_", key).upper()
             found = IssuedValue(value, key, source, f"{name}_{place + 1}")
             issued.setdefault(place, []).append(found)
-            sent = {text for each in steps[place + 1 :] for text in _secrets_in(each.request)}
+            later = [each.request for each in steps[place + 1 :]]
+            sent = {text for it in later for text in (it.query.get("token"), it.form.get("code"))}
             for form, text in nearly(value) if key in SECRETS else ():
                 if text in sent:
                     name = f"{found.variable}_{form.upper()}"
@@ -120,10 +121,6 @@ def issued_values(steps: Sequence[Exchange]) -> dict[int, list[IssuedValue]]:
 
 SECRETS: Final = frozenset({"access_token", "code"})
 """The issued values of which probes also send near copies."""
-
-
-def _secrets_in(request: Request) -> tuple[str | None, ...]:
-    return request.query.get("token"), request.form.get("code")
 
 
 def created_items(steps: Sequence[Exchange]) -> Iterator[tuple[int, IssuedValue]]:

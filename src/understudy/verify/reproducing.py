@@ -58,7 +58,9 @@ def turns(finding: Finding, issuing: Collection[int]) -> list[Turn]:
         is_issuing = bool({place, place - 1} & set(issuing))
         if not is_issuing and _are_at_once(before, step):
             arranged[-1] = last._replace(places=(*last.places, place))
-        elif not (is_issuing or seconds or last.places[1:]) and _are_alike(before, step):
+        elif not (is_issuing or seconds or last.places[1:]) and (
+            before is not None and before.request == step.request
+        ):
             arranged[-1] = last._replace(times=last.times + 1)
         else:
             arranged.append(Turn((place,), seconds=seconds))
@@ -72,10 +74,6 @@ def _seconds(before: Exchange | None, step: Exchange) -> int:
     """Returns the seconds between two steps, rounded up; 0 for less than one."""
     passed = step.at - before.at if before is not None else timedelta(0)
     return ceil(passed.total_seconds()) if passed >= _MOMENT else 0
-
-
-def _are_alike(before: Exchange | None, step: Exchange) -> bool:
-    return before is not None and before.request == step.request
 
 
 def _are_at_once(before: Exchange | None, step: Exchange) -> bool:

@@ -77,7 +77,9 @@ class _Redaction:
         """Returns a query or a form with its values redacted."""
         pairs = (pair.partition("=") for pair in encoded.split("&"))
         return "&".join(
-            name + sign + (value if self._keeps(name, value) else self._value(name, value))
+            name
+            + sign
+            + (value if self._keeps(name, value) else self.text(*map(unquote_plus, (name, value))))
             for name, sign, value in pairs
         )
 
@@ -126,9 +128,6 @@ class _Redaction:
     def _keeps(self, name: str, value: str) -> bool:
         plain = unquote_plus(value)
         return self.text(unquote_plus(name), plain) == plain
-
-    def _value(self, name: str, value: str) -> str:
-        return self.text(unquote_plus(name), unquote_plus(value))
 
 
 def commands_of(exchanges: Iterable[Exchange], target: Target) -> tuple[str, ...]:

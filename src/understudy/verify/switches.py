@@ -7,7 +7,7 @@ request that distinguishes the options, or tries a number, if no probe sends one
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from functools import cache, partial
+from functools import cache
 from http import HTTPStatus
 from typing import Any, Final, NamedTuple, TypeVar
 
@@ -83,12 +83,8 @@ def reading(
         read: Returns the option that it shows; or the only option that it can show.
         kind: ``is_of_limits`` and ``able``.
     """
-    reads = partial(_option, read) if isinstance(read, str) else read
+    reads = read if callable(read) else lambda _: read
     READINGS.append(SwitchReading(rule, tuple(on), tuple(when), reads, **kind))
-
-
-def _option(option: str, _exchange: Exchange) -> str:
-    return option
 
 
 def status_of(exchange: Exchange) -> str:

@@ -6,15 +6,17 @@ from urllib.parse import urljoin
 import pytest
 from tests.verify.exchanges import exchange_of
 
+from understudy.collections.inference import find_resources
 from understudy.collections.known_items import ItemModel
 from understudy.collections.model import ResourceOperation
 from understudy.collections.pages import PagedList, paged_list
-from understudy.collections.requests import ItemMembers, RequestMaker
+from understudy.collections.requests import CollectionRequests, ItemMembers, RequestMaker
 from understudy.exchange.messages import Response
 from understudy.openapi.loader import document_of
 from understudy.openapi.media_types import URLENCODED
 from understudy.openapi.operations import operations
 from understudy.openapi.schemas import Schemas
+from understudy.verify.permits import NotPermitted
 
 BY_BOTH = PagedList(
     limit="limit",
@@ -113,3 +115,24 @@ def test_what_an_operation_requires_is_written_in_its_style():
     assert request is not None
     assert request.query == (("kind", "a"), ("kind", "b"), ("at[x]", "4"))
     assert request.content["form"] == [("at[x]", "4")]
+
+
+def test_an_identifier_of_an_enum_makes_one_item_and_no_other():
+    parameter = {"name": "id", "in": "path", "required": True, "schema": {"enum": ["current"]}}
+    label = {"schema": {"type": "object", "properties": {"id": {"type": "string"}}}}
+    shown = {"200": {"description": "a", "content": {"application/json": label}}}
+    body = {"content": {"application/json": label}}
+    path = {"parameters": [parameter], "put": {"requestBody": body, "responses": shown}}
+    path["get"] = {"responses": shown}
+    raw = {
+        "openapi": "3.1.0",
+        "info": {"title": "a", "version": "1"},
+        "paths": {"/labels/{id}": path},
+    }
+    document = document_of(raw, Path("labels.yaml"))
+    (labels,) = find_resources(document).collections
+    requests = CollectionRequests(RequestMaker(document, 0, "1"), labels)
+    put = requests.needed("replace")
+    assert requests.creation_at(put, set())[0] == "current"
+    with pytest.raises(NotPermitted, match="creates another item"):
+        requests.creation_at(put, {"current"})

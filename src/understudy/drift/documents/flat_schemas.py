@@ -184,13 +184,11 @@ class Alternatives:
             if keyword == "allOf":
                 factors += groups
             else:
-                factors.append(list(_by_pointer(groups).values()))
+                alternatives = (parts for group in groups for parts in group)
+                distinct = {tuple(it.pointer for it in parts): parts for parts in alternatives}
+                factors.append(list(distinct.values()))
         combined = _combined(factors)
         return [(_unsplit(node),)] if combined is None else combined
-
-
-def _by_pointer(groups: Iterable[Sequence[Parts]]) -> dict[tuple[str, ...], Parts]:
-    return {tuple(it.pointer for it in parts): parts for group in groups for parts in group}
 
 
 def _combined(factors: Sequence[Sequence[Parts]]) -> list[Parts] | None:

@@ -41,10 +41,6 @@ def fits(text: str | None, pattern: Mapping[str, Any]) -> bool:
     return all(_COMPARISONS[name](text, wanted, is_folded) for name, wanted in options.items())
 
 
-def _equal(text: str, wanted: str, is_folded: bool) -> bool:  # noqa: FBT001 - of one shape in the table
-    return text.lower() == wanted.lower() if is_folded else text == wanted
-
-
 def _equal_json(text: str, wanted: Any, _is_folded: bool) -> bool:  # noqa: FBT001 - as above
     try:
         expected = orjson.loads(wanted) if isinstance(wanted, str) else wanted
@@ -54,7 +50,9 @@ def _equal_json(text: str, wanted: Any, _is_folded: bool) -> bool:  # noqa: FBT0
 
 
 _COMPARISONS: Mapping[str, Callable[[str, Any, bool], bool]] = {
-    "equalTo": _equal,
+    "equalTo": lambda text, wanted, is_folded: (
+        text.lower() == wanted.lower() if is_folded else text == wanted
+    ),
     "contains": lambda text, wanted, _: wanted in text,
     "doesNotContain": lambda text, wanted, _: wanted not in text,
     "matches": lambda text, wanted, _: is_like(wanted, text),

@@ -257,10 +257,6 @@ def _identifier(beside: Mapping[str, Any]) -> str | int | None:
     return beside.get("service_type") or _account(beside)
 
 
-def _name(beside: Mapping[str, Any]) -> str | None:
-    return beside.get("service_label")
-
-
 def _account(beside: Mapping[str, Any]) -> int | None:
     """Returns the number of the account that a profile belongs to."""
     slug = str(beside.get("profile_url", "")).rpartition("/")[2]
@@ -271,7 +267,7 @@ COMPLETIONS: Final[Mapping[str, Complete]] = {
     "slug": _slug,
     "avatar_url": _placeholder_url,
     "id": _identifier,
-    "name": _name,
+    "name": lambda beside: beside.get("service_label"),
     "user_id": _account,
 }
 """Members that newer documents require of profiles, to the functions that compute them."""

@@ -219,10 +219,6 @@ def _content(exchange: Exchange) -> object:
     return body, *(request.header(name) for name in ("content-type", "transfer-encoding"))
 
 
-def _scheme(exchange: Exchange) -> object:
-    return exchange.request.header("authorization").partition(" ")[0]
-
-
 def answers_alike(exchange: Exchange, history: History) -> CheckResult:
     """Judges whether a request gets the same response as the equivalent one before."""
     before = proven(plain_request(exchange, history))
@@ -278,7 +274,7 @@ def _unordered(value: Any) -> object:
 WRITTEN_PARTS: Final[Mapping[str, Part]] = {
     "equivalent-address": _address,
     "equivalent-headers": _negotiation,
-    "bearer-scheme-any-case": _scheme,
+    "bearer-scheme-any-case": lambda it: it.request.header("authorization").partition(" ")[0],
     "equivalent-content": _content,
     "unknown-query-parameters-accepted": unknown_parameters,
 }

@@ -1,6 +1,5 @@
 """Changing the own profile (interface, Rules for PATCH /me/profile)."""
 
-from collections.abc import Iterable
 from datetime import datetime, timedelta
 from http import HTTPStatus
 from itertools import pairwise
@@ -107,16 +106,10 @@ def profile_shows_the_update(exchange: Exchange, history: History) -> CheckResul
     texts = (as_pairs(unkept, "should be"), as_pairs(elsewhere))
     is_right = not elsewhere and not unkept
     actual = "; ".join(filter(None, texts))
-    wrong = {*unkept, *elsewhere}
-    causes = () if is_right else _causes(exchange, history, before, wrong)
-    return expect(is_right, "what the update requested, and no more", actual, before, *causes)
-
-
-def _causes(
-    exchange: Exchange, history: History, before: Exchange, wrong: Iterable[str]
-) -> tuple[Exchange | None, ...]:
-    """Returns the earlier requests that may explain wrong values after an update."""
-    return same_request_before(exchange, history, before), update_before(before, history, wrong)
+    same = None if is_right else same_request_before(exchange, history, before)
+    earlier = None if is_right else update_before(before, history, {*unkept, *elsewhere})
+    expected = "what the update requested, and no more"
+    return expect(is_right, expected, actual, before, same, earlier)
 
 
 @check("profile-patch-empty-unsets", on=[UPDATE_PROFILE], when=[*SOUND, unsets_something])
