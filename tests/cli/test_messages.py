@@ -52,6 +52,10 @@ MISTAKES = {
         ["serve", "-p", "4010"],
         "No such option '-p'; did you mean --port?\n",
     ),
+    "the first word of an option": (
+        ["verify", "--base", "http://127.0.0.1:9"],
+        "No such option '--base'; did you mean --base-url?\n",
+    ),
     "a value of the command line, and no variable": (
         ["journal", "--mock", "foo"],
         "Invalid value for '--mock': 'foo' is not a URL; write it as https://host/path.",

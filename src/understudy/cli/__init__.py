@@ -209,6 +209,7 @@ def _remedy_of_option(error: click.NoSuchOption, command: click.Command | None) 
     # click suggests options by similarity of the whole text, so that "--" alone makes them similar
     letters = _ELSEWHERE.get(error.option_name, error.option_name).lstrip("-")
     same = [it for it in names if it.lstrip("-") == letters]
+    same = same or [it for it in names if it.lstrip("-").startswith(f"{letters}-")]
     close = same or [it for it in names if nearest(letters, [it.lstrip("-")])]
     return f"; did you mean {close[0]}?" if close else "."
 
