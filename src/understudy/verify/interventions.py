@@ -42,7 +42,7 @@ MOST_COMPARED: Final = 2
 FEWEST_PAIRS: Final = 4
 """Fewest repeated responses for a guess to be right."""
 
-SHARE: Final = 0.3
+SHARE: Final = 0.5
 """Least share of repeated responses among those to other requests, or after a change: many expire."""
 
 FEWEST_RULES: Final = 3

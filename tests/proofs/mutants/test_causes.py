@@ -89,7 +89,7 @@ def by_url_and_caller(request):
     [
         (by_path, None, None, None, "of the same path, whoever asks"),
         (by_path_and_caller, None, None, None, "by the same caller, whatever the parameters"),
-        (by_url, None, 4, "private, max-age=60", "of the same URL, whoever asks"),
+        (by_url, None, 8, "private, max-age=60", "of the same URL, whoever asks"),
         (by_url_and_caller, 60, None, "private, max-age=60", "of the same read before a change"),
     ],
 )
