@@ -94,9 +94,8 @@ class Tally:
             self.reasons[why] += 1
         if case.has_failed:
             cause = _cause_of(case, why)
-            number, least = self.causes.get(cause, (0, case))
-            sizes = [len(it.request.target) + len(it.request.body or b"") for it in (least, case)]
-            self.causes[cause] = (number + 1, case if sizes[1] < sizes[0] else least)
+            number, smallest = self.causes.get(cause, (0, case))
+            self.causes[cause] = (number + 1, min(smallest, case, key=_size))
         return case
 
 
@@ -184,6 +183,10 @@ def _shown_cause(name: str, number: int, case: Case, urls: Mapping[str, str]) ->
     statement = "" if rule is None else rule.statement
     name = name if rule is None else f"{rule.id} ({case.operation})"
     return Cause(name, statement, (entry,), severity="critical" if is_crash else "major")
+
+
+def _size(case: Case) -> int:
+    return len(case.request.target) + len(case.request.body or b"")
 
 
 def generate(options: GenerateOptions, environment: Mapping[str, str]) -> int:
