@@ -265,6 +265,14 @@ def test_refusals_come_before_a_stub_unless_it_says_otherwise(driver: Driver) ->
     assert statuses(driver, 1, "/v3/me/profile", token="nonsense") == [429]
 
 
+def test_addresses_in_an_early_stubs_example_lead_to_this_mock(driver: Driver) -> None:
+    stub(driver, "getOwnProfile", response={"status": 200}, before_validation=True)
+    profile = driver.ask("GET", "/v3/me/profile", headers={"Host": "localhost:9"}).json()
+    assert profile["avatar_url"].startswith("http://localhost:9/avatar/")
+    assert "127.0.0.1" not in str(profile)
+    assert profile["links"][0]["url"].startswith("https://tides.example.org/")
+
+
 def test_an_early_stub_may_be_for_one_person(driver: Driver) -> None:
     when = {"person": "ben"}
     stub(driver, "getOwnProfile", when=when, response={"status": 429}, before_validation=True)

@@ -4,9 +4,12 @@ A stub that breaks the document keeps tests green while the contract is broken. 
 once, when it is made, and its responses are sent without further validation.
 """
 
+import json
+import re
 from collections.abc import Callable, Coroutine, Iterator, Mapping
 from http import HTTPStatus
 from typing import Any, Final
+from urllib.parse import urlsplit
 
 from msgspec import UNSET
 from msgspec.structs import replace
@@ -26,6 +29,7 @@ from understudy.mock.server.request_context import RequestContext
 from understudy.mock.server.security import sent_headers
 from understudy.mock.server.windows import WINDOW, QuotaDecision
 from understudy.mock.server.worlds import World
+from understudy.openapi.loader import Document, server_urls
 from understudy.openapi.media_types import declared_for, is_json, negotiated, without_options
 from understudy.openapi.operations import DeclaredResponse
 from understudy.openapi.pointers import escape
@@ -426,7 +430,18 @@ def demanded_response(
         return demanded_error(context, endpoint, status)
     headers = _quota_headers(context, endpoint, declared.status)
     sampled = (it for it in declared.headers if it[0] not in dict(headers))
-    return declared._replace(headers=(*sampled, *headers))
+    body = _led_here(declared.body, endpoint.api.document, context.site_url)
+    return declared._replace(body=body, headers=(*sampled, *headers))
+
+
+def _led_here(body: Any, document: Document, site_url: str) -> Any:
+    """Returns a JSON value in which the addresses of a document's own server lead to this mock."""
+    address = urlsplit(next(iter(server_urls(document.raw.get("servers"))), ""))
+    if not address.netloc or isinstance(body, bytes):
+        return body
+    origin = re.escape(f"{address.scheme}://{address.netloc}") + r"(?![\w.:-])"
+    written = re.sub(origin, lambda _: site_url, json.dumps(body, ensure_ascii=False))
+    return json.loads(written)
 
 
 def _has_example(endpoint: Endpoint, status: int | None) -> bool:
