@@ -11,7 +11,7 @@ from urllib.parse import parse_qsl
 from PIL import Image, UnidentifiedImageError
 
 from understudy.exchange.messages import NO_JSON, Exchange
-from understudy.interface.operations import PROFILES, TOKEN, TOKEN_INFO
+from understudy.interface.operations import PROFILES
 from understudy.verify.gateway import BOOKKEEPING
 from understudy.verify.history import AGAIN, REDIRECTS
 from understudy.verify.permits import SAFE
@@ -148,12 +148,6 @@ def _type(value: Any) -> str:
 
 
 ABSENT = "absent"
-
-_BROWSED: Final = frozenset({"GET", "POST"})
-"""The methods with which a browser loads pages and submits forms."""
-
-_CALLED: Final = frozenset(name.partition(" ")[2] for name in (TOKEN, TOKEN_INFO))
-"""The paths of the authorization server that applications call and browsers do not open."""
 
 DifferenceKey = tuple[int, int, str]
 """The numbers of the two exchanges of a difference, and its aspect."""
@@ -295,14 +289,14 @@ def _by_sender(exchanges: Sequence[Exchange]) -> dict[str, list[Exchange]]:
 
 
 def _is_page(exchange: Exchange) -> bool:
-    """Tells whether an exchange is a page of the sign-in, which each deployment designs freely."""
-    is_of_browser = (
-        exchange.site == "authorization"
-        and not exchange.operation
-        and exchange.request.method in _BROWSED
-        and exchange.path not in _CALLED
-    )
-    return is_of_browser and not _leads_to_client(exchange)
+    """Tells whether an exchange is a page of the sign-in, which each deployment designs freely.
+
+    Only a browser asks for pages: where the authorization server has the address of the resource API,
+    the pictures and pages of profiles are below it too.
+    """
+    is_elsewhere = exchange.site != "authorization" or exchange.operation
+    is_of_browser = "text/html" in exchange.request.header("accept")
+    return is_of_browser and not is_elsewhere and not _leads_to_client(exchange)
 
 
 def _leads_to_client(exchange: Exchange) -> bool:

@@ -8,7 +8,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from http import HTTPStatus
-from typing import Any, Literal
+from typing import Any, Final, Literal
 from urllib.parse import quote, urlencode, urljoin
 
 from understudy.exchange.messages import Exchange, split
@@ -30,6 +30,9 @@ WORDS = {
 """Words by which the buttons of a consent page are recognised."""
 STEPS = 8
 """The most pages and redirects to follow; more than any deployment shows."""
+
+_PAGES: Final = "text/html, */*;q=0.8"
+"""The media types that a browser asks for when it opens a page."""
 
 _USER_FIELD = re.compile(r"user|name|login|mail", re.IGNORECASE)
 
@@ -57,7 +60,7 @@ class Browser:
 
     def _headers(self) -> dict[str, str]:
         pairs = "; ".join(f"{name}={text}" for name, text in self.cookies.items())
-        return {"cookie": pairs} if pairs else {}
+        return {"accept": _PAGES, **({"cookie": pairs} if pairs else {})}
 
     def _follow(self, exchange: Exchange) -> Exchange:
         for _ in range(STEPS):
