@@ -98,6 +98,10 @@ def mirrored(*accounts):
     return mirrored_baseline(target, accounts, OWN_WORDS)[PEOPLE.name]
 
 
+def test_the_mock_waits_for_a_limit_only_if_the_deployment_may(deployment, mock) -> None:
+    assert mock.allowance.pause == deployment.allowance.pause  # else codes expire at the mock alone
+
+
 def test_values_of_another_type_are_left_out_and_not_served():
     account = AccountSeen("own", "ada", {"display_name": 7, "timezone": [], "links": "none"})
     profile = mirrored(account)["ada"].profile

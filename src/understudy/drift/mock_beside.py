@@ -3,6 +3,7 @@
 from collections import ChainMap
 from collections.abc import Callable, Sequence
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 
 import msgspec
@@ -59,13 +60,18 @@ def mock_beside(deployment: Deployment, facts: Sequence[Facts] = ()) -> Deployme
             permit=target.permit,
             document=target.document,
         )
-        return mock_deployment(own, choices=choices)
+        return _as_patient(mock_deployment(own, choices=choices), deployment)
 
     def seeding(mock: Mock) -> tuple[Baseline, Target]:
         mirrored = mirrored_target(target, accounts, TARGET.base_url)
         return mirrored_baseline(mirrored, accounts, vocabulary_of(mock.world)), mirrored
 
-    return mock_deployment(target, choices=choices, seeding=seeding)
+    return _as_patient(mock_deployment(target, choices=choices, seeding=seeding), deployment)
+
+
+def _as_patient(mock: Deployment, deployment: Deployment) -> Deployment:
+    """Returns a mock that waits as long for an hourly limit as a deployment, as codes expire."""
+    return replace(mock, allowance=replace(mock.allowance, pause=deployment.allowance.pause))
 
 
 def _accounts(deployment: Deployment) -> list[AccountSeen]:
