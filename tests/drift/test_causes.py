@@ -142,6 +142,8 @@ def test_what_one_refused_spelling_brings_stands_under_it_alone(status):
     found = causes(differences[::-1], [], Judgements(own, own, NO_JUDGEMENT))
     named = {it.rule: len(it.differences) for it in found if it.fault == "deployment"}
     assert named == {rules[0].id: 2, rules[1].id: 1}
+    of_scheme = next(it for it in found if it.rule == rules[0].id)
+    assert of_scheme.severity == "moderate"  # as in verify
 
 
 @pytest.mark.parametrize(("kept", "named"), [({STATED.id}, [STATED.id]), (set(), [])])

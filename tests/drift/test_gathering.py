@@ -2,11 +2,17 @@
 
 from dataclasses import replace
 
+import httpx
 import orjson
+from tests.drift.compared import personal_values
+from tests.proofs.drifting import deployment, drift
 from tests.verify.exchanges import exchange_of
 
-from understudy.drift.gathering import shown_response
+from understudy.drift.documents.sources import DocumentsOfRun
+from understudy.drift.gathering import report_of_run, shown_response
 from understudy.exchange.messages import Response
+from understudy.verify.catalogue import catalogue
+from understudy.verify.reports import BEARER, BEARER_REFUSED, severity_of
 
 
 def responding(body):
@@ -63,3 +69,18 @@ def test_secrets_are_masked_in_what_differs():
     text = shown_response(responding({"token": "s3cret"}), {"s3cret": "TOKEN"}, responding({}))
     assert "s3cret" not in text
     assert "TOKEN" in text
+
+
+def without_lower_case(request, send):
+    """Refuses the scheme in lower case."""
+    is_lower = request.headers.get("authorization", "").startswith("bearer ")
+    return httpx.Response(401, request=request) if is_lower else send(request)
+
+
+def test_a_refused_scheme_has_the_words_and_the_severity_that_verify_gives_it():
+    result = drift(deployment(without_lower_case), BEARER)
+    documents = DocumentsOfRun((), ())
+    names = ("https://staging.example/v3", "the mock")
+    report = report_of_run(result, documents, names, {}, personal_values())
+    found = [(it.words, it.severity) for it in report.causes if it.rule == BEARER]
+    assert found == [(BEARER_REFUSED, severity_of(catalogue()[BEARER]))]

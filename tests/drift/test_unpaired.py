@@ -1,9 +1,11 @@
 """A rule that is broken in one run alone, or where only one side got a request, is not lost."""
 
+from dataclasses import replace
+
 import pytest
 from tests.verify.exchanges import exchange_of
 
-from understudy.drift.causes import BROKEN_TWICE, causes, confirmed
+from understudy.drift.causes import BROKEN_IN_ONE, BROKEN_ONCE, BROKEN_TWICE, causes, confirmed
 from understudy.drift.judging import BrokenRule, Judgements, RunJudgement
 from understudy.verify.catalogue import catalogue
 
@@ -26,6 +28,7 @@ def summary(first, second, other):
 
 
 SOUND = run(LISTED)
+KEEPING = replace(SOUND, kept={LISTED.number: frozenset({STATED.id})})
 BROKEN = run(LISTED, breaks=True)
 
 
@@ -39,6 +42,19 @@ BROKEN = run(LISTED, breaks=True)
 )
 def test_a_rule_that_no_compared_response_breaks_is_named(first, second, fault, is_of_second_run):
     assert summary(first, second, SOUND) == [(fault, STATED.id, is_of_second_run)]
+
+
+@pytest.mark.parametrize(("second", "value"), [(KEEPING, BROKEN_ONCE), (SOUND, BROKEN_IN_ONE)])
+def test_a_run_that_kept_a_rule_is_told_from_one_that_did_not_check_it(second, value):
+    (cause,) = causes([], [], Judgements(BROKEN, second, SOUND))
+    assert (cause.fault, cause.differences[0].ours) == ("unsteady", value)
+
+
+def test_the_other_response_that_is_shown_is_to_the_same_request_if_there_is_one():
+    url = f"{LISTED.request.url}?selected_email_hash=a"
+    later = replace(LISTED, number=5, request=replace(LISTED.request, url=url))
+    (cause,) = causes([], [], Judgements(BROKEN, SOUND, replace(SOUND, exchanges=(LISTED, later))))
+    assert cause.differences[0].other == LISTED
 
 
 def test_what_the_contract_leaves_open_or_the_other_breaks_too_is_not_named():

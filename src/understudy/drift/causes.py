@@ -35,9 +35,10 @@ from understudy.exchange.messages import Exchange
 from understudy.interface.facts import AS_ASSUMED, OTHERWISE
 from understudy.interface.operations import AVATARS, OWN_PROFILE, QR_CODE, UPDATE_PROFILE
 from understudy.interface.rules import Rule
+from understudy.reports.content import Severity
 from understudy.verify.findings import ANSWERS, DOCUMENT
 from understudy.verify.repetitions import GUESSES
-from understudy.verify.reports import BEARER, is_in_lower_case
+from understudy.verify.reports import BEARER, GRAVEST_FIRST, is_in_lower_case, severity_of
 
 # The silences: codes, headers and optional members that the interface leaves to each deployment,
 # with its sentence that says so. Open questions that a client notices are not here: for them
@@ -144,6 +145,7 @@ SILENCES: Final[Sequence[Silence]] = (
 # by the response to a request that another run did not send, such as one that undoes a change.
 
 BROKEN_ONCE: Final = "broken in one of two runs"
+BROKEN_IN_ONE: Final = "broken in one run, and not checked in the other"
 BROKEN_TWICE: Final = "broken in two of three runs"
 
 
@@ -167,7 +169,10 @@ def unpaired(
         breach, exchange = own[name] if name in own else again[name]
         other = last_similar(exchange, judgements.other.exchanges)
         if other is not None:
-            value = BROKEN if name in own and name in again else BROKEN_ONCE
+            is_twice = name in own and name in again
+            run = judgements.second if name in own else judgements.first
+            seen = BROKEN_ONCE if run.judges(name) else BROKEN_IN_ONE
+            value = BROKEN if is_twice else seen
             is_second = name not in own
             yield (
                 breach.rule,
@@ -215,6 +220,7 @@ class DriftCause:
         statement: The rule or the silence in one sentence; empty for an unexplained difference.
         differences: The differences, in the order of the requests.
         readings: The behaviour of each of the two where the contract is silent; else empty.
+        severity: The severity of a broken rule, as in verify.
     """
 
     fault: Fault
@@ -222,6 +228,12 @@ class DriftCause:
     statement: str
     differences: tuple[Difference, ...]
     readings: Readings = ("", "")
+    severity: Severity = "major"
+
+    @property
+    def rank(self) -> tuple[int, int]:
+        """The place in reports: the deployment's faults first, of these the most severe."""
+        return FAULTS.index(self.fault), GRAVEST_FIRST.index(self.severity)
 
 
 class _Key(NamedTuple):
@@ -272,16 +284,14 @@ def causes(
             groups.setdefault(_learnt(key, learnt), []).append(difference)
     groups = _moved_under_earlier_breaches(groups)
     for rule, difference in unpaired(judgements, {key.rule for key in groups}, rows):
-        fault: Fault = "unsteady" if difference.ours == BROKEN_ONCE else "deployment"
+        fault: Fault = "deployment" if difference.ours == BROKEN else "unsteady"
         groups.setdefault(_of_rule(fault, rule), []).append(difference)
     groups = _moved_under_repetition(groups, rows, judgements)
     groups = _moved_under_rules(_moved_under_roots(groups, judgements), judgements)
     changed = learnt.changed_rules
-    keys = sorted(
-        (key for key in groups if key.fault != "silent" or key.rule not in changed),
-        key=lambda key: FAULTS.index(key.fault),
-    )
-    return [_cause(key, groups[key], judgements) for key in keys]
+    keys = [key for key in groups if key.fault != "silent" or key.rule not in changed]
+    found_causes = [_cause(key, groups[key], judgements) for key in keys]
+    return sorted(found_causes, key=lambda cause: cause.rank)
 
 
 def confirmed(found: Iterable[DriftCause], broken: Container[str]) -> list[DriftCause]:
@@ -301,7 +311,7 @@ def confirmed(found: Iterable[DriftCause], broken: Container[str]) -> list[Drift
         else cause
         for cause in found
     ]
-    return sorted(causes, key=lambda cause: FAULTS.index(cause.fault))
+    return sorted(causes, key=lambda cause: cause.rank)
 
 
 def _is_settled(
@@ -322,7 +332,9 @@ def _learnt(key: _Key, learnt: LearntFacts) -> _Key:
 def _cause(key: _Key, differences: Sequence[Difference], judgements: Judgements) -> DriftCause:
     is_open = key.fault in {"silent", "learnt"}
     readings = _readings(key, differences[0], judgements) if is_open else ("", "")
-    return DriftCause(*key, tuple(differences), readings)
+    rule = judgements.first.rules.get(key.rule)
+    severity = "major" if rule is None else severity_of(rule)
+    return DriftCause(*key, tuple(differences), readings, severity)
 
 
 def _breaches(difference: Difference, judgements: Judgements) -> list[tuple[Fault, BrokenRule]]:

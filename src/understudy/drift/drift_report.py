@@ -77,6 +77,8 @@ class ReportedCause(Struct, frozen=True):
         statement: The rule, or the question that the contract leaves open; may be empty.
         readings: The behaviour of each of the two where the contract is silent; else empty.
         differences: The differences.
+        severity: Critical, major, moderate or minor.
+        words: The cause in words, where more is known than the rule; may be empty.
     """
 
     fault: Fault
@@ -84,6 +86,8 @@ class ReportedCause(Struct, frozen=True):
     statement: str
     readings: list[str]
     differences: list[ReportedDifference]
+    severity: content.Severity = "major"
+    words: str = ""
 
 
 class ReportedFact(SeenEntry, frozen=True):
@@ -373,10 +377,11 @@ def _cause(cause: ReportedCause) -> content.Cause:
         cause.statement,
         tuple(map(_difference, cause.differences)),
         rule=UNEXPLAINED if cause.fault == UNEXPLAINED else cause.rule,
-        severity="minor" if cause.fault in NOTED or cause.fault == "learnt" else "major",
+        severity=cause.severity,
         readings=tuple(zip(names, (cause.readings[0], cause.readings[-1]), strict=True))
         if cause.readings
         else (),
+        words=cause.words,
     )
 
 

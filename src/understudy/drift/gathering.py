@@ -11,7 +11,7 @@ from msgspec import structs
 
 from understudy.drift.causes import DriftCause
 from understudy.drift.comparing import Drift
-from understudy.drift.differences import Difference
+from understudy.drift.differences import NOTED, Difference
 from understudy.drift.documents.changes import DocumentChange
 from understudy.drift.documents.sources import ComparedDocuments, DocumentsOfRun
 from understudy.drift.drift_report import (
@@ -28,6 +28,7 @@ from understudy.exchange.messages import Exchange
 from understudy.record.personal_values import PersonalValues
 from understudy.terminal import counted
 from understudy.verify.findings import ANSWERS, Finding
+from understudy.verify.reports import BEARER, BEARER_REFUSED, lacks_access
 from understudy.verify.reproducing import commands
 
 QUIET_HEADERS: Final = frozenset({"connection", "content-length", "date", "server"})
@@ -140,7 +141,15 @@ def _cause(cause: DriftCause, hidden: _Hidden) -> ReportedCause:
         statement=cause.statement,
         readings=[text for text in cause.readings if text],
         differences=differences,
+        severity="minor" if cause.fault in {*NOTED, "learnt"} else cause.severity,
+        words=BEARER_REFUSED
+        if cause.rule == BEARER and any(map(_is_refused, cause.differences))
+        else "",
     )
+
+
+def _is_refused(difference: Difference) -> bool:
+    return lacks_access(difference.exchange, difference.other)
 
 
 def _difference(

@@ -147,6 +147,10 @@ class RunJudgement:
         """The rules that some exchange keeps, and which are therefore judged by exchange."""
         return frozenset().union(*self.kept.values())
 
+    def judges(self, rule: str) -> bool:
+        """Tells whether some exchange keeps or breaks a rule; a used-up budget leaves rules out."""
+        return rule in self.checked or any(rule in broken for broken in self.broken.values())
+
     def about(
         self, difference: Difference, number: int, other: "RunJudgement"
     ) -> Sequence[BrokenRule]:
@@ -295,10 +299,18 @@ def judged_rules(
 
 
 def last_similar(exchange: Exchange, exchanges: Iterable[Exchange]) -> Exchange | None:
-    """Returns the last of some exchanges with the same operation and caller."""
+    """Returns the last of some exchanges with the same operation and caller, if possible the same.
+
+    The same are those with equal parameters and an equal query.
+    """
     wanted = exchange.operation, exchange.identity.name
     alike = [it for it in exchanges if (it.operation, it.identity.name) == wanted]
-    return alike[-1] if alike else None
+    best = [it for it in alike if _inputs(it) == _inputs(exchange)] or alike
+    return best[-1] if best else None
+
+
+def _inputs(exchange: Exchange) -> object:
+    return exchange.values, exchange.request.pairs
 
 
 class RepeatedRun:

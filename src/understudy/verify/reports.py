@@ -141,10 +141,10 @@ def by_cause(
     alone = {finding.rule.id for root, finding in following if root == finding.rule.id} - GENERAL
     known = list(_repeated(following))
     causes: list[FindingsOfCause] = []
-    group = [it for it in left if it.rule.id == BEARER and _lacks_access(it)]
+    group = [it for it in left if it.rule.id == BEARER and lacks_access(*reversed(it.steps[-2:]))]
     if group:
         explained = [it for it in left if it not in group and is_in_lower_case(it.exchange)]
-        known.append(FindingsOfCause(group, explained, "`bearer` in lower case is refused."))
+        known.append(FindingsOfCause(group, explained, BEARER_REFUSED))
         left = [it for it in left if it not in group and it not in explained]
     for group in by_rule(sorted(left, key=lambda finding: finding.rule.id in GENERAL)):
         numbers = _decisive(group)
@@ -158,7 +158,7 @@ def by_cause(
         if root not in {"", finding.rule.id, *GUESSES}:
             behind = next((it for it in causes if root in it.rules), causes[0])
             behind.consequences.append(finding)
-    return sorted(causes, key=lambda it: _GRAVEST_FIRST.index(severity_of(it.findings[0].rule)))
+    return sorted(causes, key=lambda it: GRAVEST_FIRST.index(severity_of(it.findings[0].rule)))
 
 
 def _repeated(following: Iterable[tuple[str, Finding]]) -> Iterator[FindingsOfCause]:
@@ -174,21 +174,22 @@ BEARER: Final = "bearer-scheme-any-case"
 """The rule that explains findings of other rules: its requests differ in the scheme alone."""
 
 
+BEARER_REFUSED: Final = "`bearer` in lower case is refused."
+"""That rule in words, if its requests lack access."""
+
+
 def is_in_lower_case(exchange: Exchange) -> bool:
     """Tells whether the scheme of a token was sent as ``bearer``, which some servers refuse."""
     return exchange.request.header("authorization").startswith("bearer ")
 
 
-def _lacks_access(finding: Finding) -> bool:
-    """Tells whether a request was refused, or got fewer members than the same one before."""
-    before = finding.steps[-2].json_object if finding.steps[1:] else {}
-    return (
-        finding.exchange.response.is_refusal
-        or not before.keys() <= finding.exchange.json_object.keys()
-    )
+def lacks_access(exchange: Exchange, granted: Exchange | None = None) -> bool:
+    """Tells whether a request was refused, or got fewer members than the same one that was not."""
+    members = granted.json_object if granted is not None else {}
+    return exchange.response.is_refusal or not members.keys() <= exchange.json_object.keys()
 
 
-_GRAVEST_FIRST: Final[Sequence[Severity]] = ("critical", "major", "moderate", "minor")
+GRAVEST_FIRST: Final[Sequence[Severity]] = ("critical", "major", "moderate", "minor")
 
 
 def severity_of(rule: Rule) -> Severity:
