@@ -53,6 +53,18 @@ def drift(*options: object) -> Result:
     return CliRunner().invoke(main, ["drift", *map(str, options)])
 
 
+def test_a_mock_and_its_own_profile_do_not_differ(tmp_path: Path):
+    profile = tmp_path / "deployment.yaml"
+    words = {"scopes": {"read": "gallery:read"}, "rate_limit_headers": "X-Gallery-RateLimit"}
+    profile.write_text(yaml.safe_dump({"vocabulary": words, "choose": {"rate-limits": "off"}}))
+    settings = Settings(log="off", vocabulary=profile, choices={"rate-limits": "off"})
+    background = Background(settings)
+    result = drift("--like", profile, "--base-url", f"{background.url}/v3")
+    background.stop()
+    assert result.exit_code == 0, result.output
+    assert "0 causes of difference" in result.output
+
+
 @pytest.mark.parametrize(
     ("title", "expected"), [("a status is gone", 1), ("an optional parameter is new", 0)]
 )

@@ -106,7 +106,7 @@ def _like(target: Target, path: Path | None) -> Target:
         for name, value in profile.items()
         if name in _OF_PROFILE and not getattr(target, name)
     }
-    return msgspec.structs.replace(target, **applied)
+    return msgspec.structs.replace(target, **applied, like=str(path))
 
 
 def profile_files(target: Target) -> dict[str, Any]:

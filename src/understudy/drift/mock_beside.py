@@ -19,7 +19,9 @@ from understudy.drift.mirrored_mock import (
     read_accounts,
 )
 from understudy.drift.observing import recorded
+from understudy.interface.deployment_profile import load_profile
 from understudy.interface.facts import Facts, choices_of
+from understudy.interface.rules import choose, switches
 from understudy.mock.app import Mock
 from understudy.mock.server.worlds import Baseline
 from understudy.mock.store.vocabulary import vocabulary_of
@@ -40,25 +42,29 @@ def mock_beside(deployment: Deployment, facts: Sequence[Facts] = ()) -> Deployme
     has its own people.
 
     Args:
-        deployment: The deployment; its permissions apply to the mock too.
-        facts: Facts that the mock follows; the last one wins for each rule.
+        deployment: The deployment; its permissions apply to the mock too, and so do the choices of
+            its profile.
+        facts: Facts that the mock follows; the last one wins for each rule, and the choices over all.
 
     Raises:
         StartupError: The deployment cannot be used.
     """
     rules = catalogue().values()
     followed = [choices_of(each, rules) for each in facts]
-    choices = dict(ChainMap(*reversed(followed)))
     target = deployment.target
+    if target.like is not None:
+        chosen = load_profile(Path(target.like)).get("choices", ())
+        followed.append(choose(switches(rules), chosen))
+    choices = dict(ChainMap(*reversed(followed)))
     accounts = _accounts(deployment)
     if not accounts:
         # is_mock=False: where the two read an open rule differently, neither breaks it
+        kept = ("permit", "document", "overlays", "vocabulary", "state_model", "like")
         own = msgspec.structs.replace(
             TARGET,
             is_mock=False,
             mode=target.writes,
-            permit=target.permit,
-            document=target.document,
+            **{name: getattr(target, name) for name in kept},
         )
         return _as_patient(mock_deployment(own, choices=choices), deployment)
 

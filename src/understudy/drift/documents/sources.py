@@ -25,6 +25,7 @@ from understudy.drift.documents.security_changes import scheme_address_changes, 
 from understudy.drift.files import replace_file
 from understudy.errors import StartupError
 from understudy.exchange.messages import Exchange
+from understudy.interface.vocabulary import in_words, load_vocabulary
 from understudy.openapi.bundled import openapi_directory
 from understudy.openapi.loader import Document, load, server_urls
 from understudy.openapi.operations import (
@@ -379,7 +380,11 @@ def keep_document(document: Document, path: Path) -> None:
 def _in_force(deployment: Deployment) -> Document:
     """Returns the document that the mock serves, and by which the deployment is judged."""
     # the file itself: the one that verify judges by allows every status of a declared class
-    return deployment.document or load(openapi_directory() / "service.yaml")
+    if deployment.document is not None:
+        return deployment.document
+    words = deployment.target.vocabulary
+    bundled = load(openapi_directory() / "service.yaml")
+    return bundled if words is None else in_words(bundled, load_vocabulary(Path(words)))
 
 
 def _published_by(deployment: Deployment) -> Document:
