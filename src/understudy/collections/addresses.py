@@ -25,7 +25,7 @@ def with_scoped(
     ``/repos/{owner}/{repo}``, and ``/videos/{id}/transcode`` creates a job if its response has the schema
     that ``/jobs/{id}`` reads.
     """
-    drafts = _with_twins(list(_without_lists_of_all(drafts, schemas)), schemas)
+    drafts = _with_twins(list(_without_views(drafts, schemas)), schemas)
     taken = {operation.key for it in drafts if it.is_certain for operation in it.operations}
     near: dict[str, list[Operation]] = {}
     for operation in declared:
@@ -51,20 +51,33 @@ def _last(path: str) -> str:
     return path.rstrip("/").rpartition("/")[2]
 
 
-def _without_lists_of_all(
+def _without_views(
     drafts: Sequence[ResourceCollection], schemas: Schemas
 ) -> Iterator[ResourceCollection]:
-    """Yields all collections but those that only list the items of a collection with longer keys."""
-    paths: dict[str, list[str]] = {}
+    """Yields all collections but those that only list or create the items of another one.
+
+    Its items have longer keys, or a member that says below which parent they are.
+    """
+    alike: dict[str, list[ResourceCollection]] = {}
     for draft in drafts:
         if draft.schema is not None:
-            paths.setdefault(schemas.follow(draft.schema).pointer, []).append(draft.path)
+            alike.setdefault(schemas.follow(draft.schema).pointer, []).append(draft)
     for draft in drafts:
         pointer = "" if draft.schema is None else schemas.follow(draft.schema).pointer
-        is_only_listed = {it.role for it in draft.operations} == {"list"}
-        below = f"{draft.path.rstrip('/')}/{{"
-        if not (is_only_listed and any(it.startswith(below) for it in paths.get(pointer, ()))):
+        if not any(_is_view(draft, it, schemas) for it in alike.get(pointer, ())):
             yield draft
+
+
+def _is_view(draft: ResourceCollection, whole: ResourceCollection, schemas: Schemas) -> bool:
+    """Tells whether one of two collections of the same schema only has items of the other."""
+    if draft.roles == {"list"} and whole.path.startswith(f"{draft.path.rstrip('/')}/{{"):
+        return True
+    is_flat = "{" not in whole.path and _last(whole.path) == _last(draft.path)
+    if not (is_flat and whole.operation("create") and draft.roles <= {"list", "create"}):
+        return False
+    return draft.path.count("{") == 1 and all(
+        all(_scope(it.operation, whole, schemas).values()) for it in draft.operations
+    )
 
 
 def _with_twins(

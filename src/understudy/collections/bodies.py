@@ -5,14 +5,16 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from understudy.collections.model import Resource, ResourceOperation, Steps
+from understudy.collections.model import RENEWED, Resource, ResourceOperation, Steps
 from understudy.collections.names import (
     Moment,
     canonical,
     is_no_status,
     is_plural,
+    is_secret,
     moment_named,
     outcomes,
+    renews,
     singular,
     words,
 )
@@ -247,6 +249,11 @@ _ACTION: Final = re.compile(r"(?P<item>.*/\{[^{}/]+\})(?:/|:)(?P<verb>[A-Za-z][\
 """The path of an action on an item: it ends with a verb below the item, or after a colon."""
 
 _CREATING: Final = frozenset({"create", "add", "new", "insert"})
+_DELETING: Final = frozenset({"delete", "remove", "destroy"})
+_TOGETHER: Final = frozenset(
+    {"import", "bulk", "batch", "multiple", "many", "with", "list", "array"}
+)
+"""Words of operations on several items; ``createWithList`` consists of such words alone."""
 _LISTING: Final = ("list", "all", "search", "query", "find", "filter", "lookup", "by")
 
 
@@ -280,6 +287,7 @@ class PathGroup:
         items: Operations at the path of an item.
         actions: Verbs and operations below the path of an item.
         searches: GET operations at paths below the collection, such as ``/pets/findByStatus``.
+        further: Operations at such paths that may create or delete items, such as ``/pets/import``.
         parent_path: The path of an item that is known only from collections below it; or None.
     """
 
@@ -288,6 +296,7 @@ class PathGroup:
     items: list[Operation] = field(default_factory=list)
     actions: list[tuple[str, Operation]] = field(default_factory=list)
     searches: list[Operation] = field(default_factory=list)
+    further: list[Operation] = field(default_factory=list)
     parent_path: str | None = None
 
     def find(self, method: str) -> Operation | None:
@@ -411,6 +420,9 @@ def _add_own(place: PathGroup, siblings: _Siblings, grouped: dict[str, PathGroup
             ]
             if word.startswith(_LISTING):  # other words, as in /pets/feed, may not return its items
                 place.searches += [it for it in operations if it.method == "GET"]
+            if {*words(other)} <= _CREATING | _DELETING | _TOGETHER:
+                others = (it for it in operations if it not in place.own)
+                place.further += [it for it in others if it.method != "GET"]
 
 
 def _by_items(grouped: dict[str, PathGroup]) -> dict[str | None, PathGroup]:
@@ -436,6 +448,29 @@ def _add_action(
         place.actions.append((action[1], operation))
 
 
+def deletes_several(path: str) -> bool:
+    """Tells whether the last words of a path say that it deletes items: ``/pets:batchDelete``."""
+    return bool(_DELETING & {*words(_last_segment(path)[2])})
+
+
+def identifiers_place(schemas: Schemas, schema: Node | None, names: Sequence[str]) -> Steps | None:
+    """Returns the place of a list of identifiers in a request body; None without one.
+
+    Args:
+        schemas: The schemas of the document.
+        schema: The schema of the body.
+        names: Canonical names of members that may identify an item.
+    """
+    members = schemas.members(schema)
+    for name, node in {"": schema, **members}.items():
+        items = schemas.items(node) if node and types_of(schemas, node) == {"array"} else None
+        is_named = not name or len(members) == 1 or singular(name) in names
+        own = {*map(canonical, schemas.members(items))}
+        if items is not None and is_named and (len(own) == 1 or not own) and own <= {*names}:
+            return (name,) if name else ()
+    return None
+
+
 def action_changes(verb: str, members: Mapping[str, Node], schemas: Schemas) -> dict[str, Any]:
     """Returns the members that an action changes and their new values; empty if none is known.
 
@@ -448,6 +483,10 @@ def action_changes(verb: str, members: Mapping[str, Node], schemas: Schemas) -> 
         schemas: The schemas of the document.
     """
     states = outcomes(verb)
+    if renews(verb):
+        times = {f"{before}{states[0]}{after}" for before in ("", "last") for after in ("at", "on")}
+        texts = {n: it for n, it in members.items() if "string" in types_of(schemas, it)}
+        return {n: RENEWED for n in texts if canonical(n) in times or is_secret(n)}
     for name in sorted(members, key=is_no_status):
         values = schemas.keyword(members[name], "enum")
         for state in states if isinstance(values, list) else ():

@@ -1,6 +1,7 @@
 """Resolves the item or collection of a request, and writes responses in their declared form."""
 
 import hashlib
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, NamedTuple
@@ -141,7 +142,7 @@ class BoundCall:
     def scope(self) -> dict[str, Any]:
         """The members of an item that are fixed by parameters of the operation's path (``scope``)."""
         return {
-            member: self.call.arguments[parameter]
+            member: bounded(self.call.arguments[parameter])
             for parameter, member in self.role.scope.items()
             if member
         }
@@ -156,6 +157,18 @@ class BoundCall:
         """The items in the request body: one item, or those of a list."""
         items = value_at(self.body, self.role.request_path) if self.role.takes_list else None
         return list(map(self._item, items)) if isinstance(items, list) else [self.sent]
+
+    @property
+    def named_items(self) -> list[Item]:
+        """The items that a list in the request body names by their identifiers; others are noted."""
+        path, parents = self.resource.path, self.address.parents
+        sent = value_at(self.body, self.role.request_path) or ()
+        values = (next(iter(it.values()), None) if isinstance(it, Mapping) else it for it in sent)
+        found = {text_of(it): self.records.get(path, parents, text_of(it)) for it in values}
+        missing = [name for name, item in found.items() if item is None]
+        if missing:
+            self.call.notes.append(f"{path} has no item {', '.join(map(repr, missing)):.200}")
+        return [item for item in found.values() if item is not None]
 
     def _item(self, value: Any) -> dict[str, Any]:
         """Returns the members of an item that was sent, under their names in the item.
@@ -193,12 +206,12 @@ class BoundCall:
             parents = self.records.parents_of(self.resource.path, identifier)
             return Address(parents, parents, identifier, values[0])
         above, below = values[: len(self.resource.parents)], values[len(self.resource.parents) :]
-        parents = tuple(map(text_of, above))
+        parents, stored = tuple(map(text_of, above)), tuple(map(bounded, above))
         if isinstance(self.resource, ResourceSingleton):
-            return Address(parents, tuple(above), "")
+            return Address(parents, stored, "")
         if below:
-            return Address(parents, tuple(above), text_of(below[0]), below[0])
-        return Address(parents, tuple(above))
+            return Address(parents, stored, text_of(below[0]), below[0])
+        return Address(parents, stored)
 
     def declares(self, status: int) -> bool:
         """Tells whether the document declares a status, its range or a default."""
@@ -505,19 +518,24 @@ def item_headers(bound: BoundCall, item: Item) -> dict[str, str]:
 
 
 _FAILED = 412
+_TAG: Final = re.compile(rb'(W/)?"')
 _NOT_MODIFIED = 304
 
 
 def expect_match(bound: BoundCall, item: Item | None) -> None:
-    """Expects the preconditions of a change to hold, if the document declares a 412.
+    """Expects the preconditions of a change to hold, if the document declares a 412 or ``If-Match``.
+
+    Without a 412, only an entity tag is one (RFC 9110, 8.8.3), not a text that the document lets through.
 
     Raises:
         PreconditionFailed: ``If-Match`` names another state of the item, or the item exists despite
             ``If-None-Match: *``.
     """
-    if not bound.declares(_FAILED):
-        return
     expected = bound.call.headers.get(b"if-match")
+    if not bound.declares(_FAILED):
+        names = {it.name.lower() for it in bound.role.operation.parameters}
+        if "if-match" not in names or not _TAG.match(expected or b""):
+            return
     if expected is not None and not (item is not None and _matches(expected, item)):
         current = "there is no item" if item is None else f"the item has {etag(item)}"
         msg = f"If-Match is {expected.decode('latin-1'):.80}, and {current}; read it again."

@@ -24,7 +24,7 @@ from understudy.collections.model import (
     Role,
     Steps,
 )
-from understudy.collections.names import canonical, is_plural, singular, words
+from understudy.collections.names import canonical, is_plural, renews, singular, words
 from understudy.collections.state_models import (
     CollectionEntry,
     StateModel,
@@ -86,9 +86,10 @@ class _Draft:
         for operation in self._place.items:
             self._add_item_operation(operation)
         self._add_at_collection(identifier)
-        self._add_actions()
+        self._add_actions(identifier)
         self._weigh()
         self._add_other_changes()
+        self._add_further(identifier)
         own, above = next(iter(self._place.own), None), self._item_path or self._place.key
         return ResourceCollection(
             path=own.path if own else above.rstrip("/").rpartition("/")[0],
@@ -172,7 +173,7 @@ class _Draft:
             self._evidence.add(-0.5, f"POST {create.path} takes neither JSON nor a form")
             return
         self._evidence.add(0.4, f"{create.method} {create.path} creates an item")
-        steps, share = self._request(create)
+        _, share = self._request(create)
         if media is None or (shows_item and self._item_path and (share or 0) < bodies.SHARED):
             self._evidence.add(0.2, "its response has the item, whatever is sent")
         elif share is None:
@@ -186,13 +187,7 @@ class _Draft:
         declared = bodies.success(create)
         if declared is not None and declared[0] == 201:  # noqa: PLR2004 - RFC 9110, 15.3.2: Created
             self._evidence.add(0.05, "it responds 201 Created")
-        sent = bodies.schema_at(self._schemas, bodies.request_schema(create), steps)
-        takes_list = "array" in self._schemas.types(sent)
-        listed = self._list_place(create) if takes_list else None
-        response = self._response(create) if listed is None else listed[0]
-        self._operations.append(
-            ResourceOperation("create", create, steps, response, takes_list=takes_list)
-        )
+        self._operations.append(self._creation(create))
 
     def _add_list(self) -> None:
         listing = self._place.find("GET")
@@ -252,6 +247,34 @@ class _Draft:
                 response = self._response(it)
                 self._operations.append(ResourceOperation(_ROLES[it.method], it, steps, response))
 
+    def _add_further(self, identifier: str | None) -> None:
+        """Adds other operations that create items, and those that delete the items of a list."""
+        own = [it for it in self._place.own if it.method == "DELETE"]
+        taken, roles = {it.key for it in self._operations}, {it.role for it in self._operations}
+        names = (canonical(identifier or ""), *self._names)
+        for it in (*own, *self._place.further):
+            if (it.method, it.path) in taken:
+                continue
+            if it.method == "DELETE" or bodies.deletes_several(it.path):
+                steps = bodies.identifiers_place(self._schemas, bodies.request_schema(it), names)
+                if steps is not None and roles & {"create", "replace"}:
+                    self._operations.append(ResourceOperation("delete", it, steps, takes_list=True))
+            elif (
+                it.method == "POST"
+                and "create" in roles
+                and (self._request(it)[1] or 0) >= bodies.SHARED
+            ):
+                self._operations.append(self._creation(it))
+
+    def _creation(self, operation: Operation) -> ResourceOperation:
+        """Returns an operation that creates an item, or each of a list."""
+        steps, _ = self._request(operation)
+        sent = bodies.schema_at(self._schemas, bodies.request_schema(operation), steps)
+        takes_list = "array" in self._schemas.types(sent)
+        listed = self._list_place(operation) if takes_list else None
+        response = self._response(operation) if listed is None else listed[0]
+        return ResourceOperation("create", operation, steps, response, takes_list=takes_list)
+
     def _add_item_operation(self, operation: Operation, by_query: str = "") -> None:
         role = _ROLES.get(operation.method)
         if operation.method == "POST" and self._place.find_item("PATCH") is None:
@@ -288,19 +311,21 @@ class _Draft:
                 response = self._response(operation)
                 self._operations.append(ResourceOperation("update", operation, (), response))
 
-    def _add_actions(self) -> None:
+    def _add_actions(self, identifier: str | None) -> None:
         """Adds actions that change a state, and verbs in paths that stand for a method, as ``/edit``."""
         for verb, operation in self._place.actions:
             role, (steps, share) = _VERBS.get(canonical(verb)), self._request(operation)
             is_change = role == "update" and (share or 0) >= bodies.SHARED
             is_meant = is_change or (role == "delete" and operation.request_body is None)
             if role is not None and is_meant and role not in {it.role for it in self._operations}:
-                changes: Mapping[str, object] = {}
+                changes: dict[str, object] = {}
             else:
                 role, steps = "action", ()
                 changes = bodies.action_changes(verb, self._members, self._schemas)
-            if changes or role != "action":
-                response = self._response(operation)
+                changes.pop(identifier or "", None)
+            response = self._response(operation)
+            is_shown = renews(verb) and response is not None
+            if changes or is_shown or role != "action":
                 self._operations.append(
                     ResourceOperation(role, operation, steps, response, changes)
                 )

@@ -327,6 +327,23 @@ class ItemMaker:
         )
         return tuple(c for c in candidates if self._shape.accepts(name, c))[:1]
 
+    def renewed(self, name: str, old: Any, number: int, now: datetime) -> Any:
+        """Returns another value of a member: now for a time, else one that no item had.
+
+        Args:
+            name: The name of the member.
+            old: Its value, which stays if the document permits no other.
+            number: A number that no item of the collection has.
+            now: The time of the change.
+        """
+        shape = self._shape
+        schema = shape.members[name].schema
+        if shape.schemas.keyword(schema, "format") in {"date-time", "date"}:
+            return next(iter(self.time(name, now)), old)
+        samples = (Sampler(shape.schemas, self._seed, number + n) for n in range(_ATTEMPTS))
+        values = itertools.chain([self._text(number)], (it.value(schema, name) for it in samples))
+        return next((it for it in values if it != old and shape.accepts(name, it)), old)
+
     def stamped(
         self, body: Mapping[str, Any], moments: Sequence[Moment], now: datetime
     ) -> dict[str, Any]:

@@ -82,7 +82,7 @@ def judge_collection(state: InferredRun, collection: ResourceCollection) -> None
         Refusal: The target does not permit a request, or the service refused to create items.
     """
     client = collection_client(state, collection, source_of(collection.path))
-    roles = {it.role for it in collection.operations}
+    roles = collection.roles
     first, second, third = items = _three_items(client)
     if "read" in roles:
         for item in (first, first, second):
@@ -141,7 +141,7 @@ def _create_unusually(client: CollectionClient, item: KnownItem) -> None:
 
 def _write_what_is_shown(client: CollectionClient, items: tuple[KnownItem, ...]) -> None:
     """Sends members that only the service sets, with other values and with their current ones."""
-    roles = {it.role for it in client.requests.collection.operations}
+    roles = client.requests.collection.roles
     for writing in (
         *(
             partial(asking.send_guarded, client, items[-1], role)
@@ -158,7 +158,7 @@ def _write_what_is_shown(client: CollectionClient, items: tuple[KnownItem, ...])
 
 def _change(client: CollectionClient, first: KnownItem, second: KnownItem) -> None:
     """Updates one item and replaces another; reads both after each change."""
-    roles = {it.role for it in client.requests.collection.operations}
+    roles = client.requests.collection.roles
     for role, change, items in (
         ("update", client.update, (first, second)),
         ("replace", client.replace, (second, first)),
@@ -175,7 +175,7 @@ def _change(client: CollectionClient, first: KnownItem, second: KnownItem) -> No
 
 def _delete(client: CollectionClient, item: KnownItem, others: tuple[KnownItem, ...]) -> None:
     """Deletes an item, reads it and the others, lists, and deletes it again."""
-    roles = {it.role for it in client.requests.collection.operations}
+    roles = client.requests.collection.roles
     if not client.delete(item):
         return
     if "read" in roles:

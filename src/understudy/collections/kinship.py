@@ -86,7 +86,7 @@ def _below(client: CollectionClient, parent: KnownItem) -> CollectionClient:
 
 def _deletes(above: CollectionClient, parent: KnownItem) -> bool:
     """Deletes a parent; tells whether it is certainly gone."""
-    roles = {it.role for it in above.requests.collection.operations}
+    roles = above.requests.collection.roles
     if "delete" not in roles or not above.delete(parent):
         return False
     if "read" in roles:

@@ -36,7 +36,7 @@ class ItemsMachine(RuleBasedStateMachine):
         self.state = state
         self.collection = collection
         self.known = known
-        self.roles = {it.role for it in collection.operations}
+        self.roles = collection.roles
         self.items: list[KnownItem] = []
 
     def can(self, role: Role) -> bool:

@@ -22,6 +22,9 @@ ROLES: Final[tuple[Role, ...]] = (
 CONFIDENT: Final = 0.7
 """Least confidence, from 0 to 1, with which a resource is used."""
 
+RENEWED: Final = "<new>"
+"""Stands for a value that the server makes anew whenever an action sets it."""
+
 Steps = tuple[str, ...]
 """Path of member names into a body; empty for the whole body."""
 
@@ -52,7 +55,8 @@ class ResourceOperation:
         response_path: The place of the item, or of the list of items, in the body of the success;
             None if the body has no item.
         changes: Member to the value that an action sets.
-        takes_list: Whether the request has a list of items, each of which is created.
+        takes_list: Whether the request has a list: of items, each of which is created, or of
+            identifiers, whose items are deleted.
         scope: Parameter of another path than the collection's to the member of an item with the same
             value: ``/customers/{customerId}/orders`` lists the orders with this ``customerId``.
         within: The place of the item in each element of a list.
@@ -156,8 +160,14 @@ class Resource:
         return self.confidence >= CONFIDENT
 
     def operation(self, role: Role) -> ResourceOperation | None:
-        """Returns the first operation with a role that is not limited by a scope, or None."""
-        return next((it for it in self.operations if it.role == role and not it.scope), None)
+        """Returns the first operation with a role, or None; no scope may limit it, nor a list of identifiers."""
+        fitting = (it for it in self.operations if it.role == role and not it.scope)
+        return next((it for it in fitting if role == "create" or not it.takes_list), None)
+
+    @property
+    def roles(self) -> frozenset[Role]:
+        """The roles for which there is an operation."""
+        return frozenset(role for role in ROLES if self.operation(role) is not None)
 
     @property
     def parameter(self) -> str | None:

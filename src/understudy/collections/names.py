@@ -180,3 +180,20 @@ def outcomes(verb: str) -> Sequence[str]:
     if last == "y":
         past.insert(0, f"{word[:-1]}ied")
     return (*past, *_OUTCOMES.get(word, ()), word)
+
+
+_RENEWING: Final = frozenset(
+    {"rotate", "regenerate", "renew", "refresh", "reissue", "reset", "roll", "cycle"}
+)
+_SECRETS: Final = ("secret", "token", "key", "password", "credential")
+
+
+def renews(verb: str) -> bool:
+    """Tells whether an action gives an item a new secret: ``rotate``, ``reset-password``."""
+    first, *others = words(verb) or ("",)
+    return first in _RENEWING and (not others or is_secret(others[-1]))
+
+
+def is_secret(name: str) -> bool:
+    """Tells whether a member is named like a secret, as ``clientSecret`` is."""
+    return canonical(name).endswith(_SECRETS)

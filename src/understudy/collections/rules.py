@@ -154,7 +154,7 @@ def lacking(rule: str, model: ResourceModel) -> str | None:
 
 def _lacking_roles(rule: str, collection: ResourceCollection) -> str | None:
     """Returns a sentence on the roles that a collection lacks for a rule; None if it lacks none."""
-    roles = {it.role for it in collection.operations}
+    roles = collection.roles
     for needed in ({"create", "replace"}, *_NEEDED.get(rule, ())):
         if not roles & needed:
             return f"{collection.path} has no operation in the role {' or '.join(sorted(needed))}"

@@ -34,7 +34,12 @@ from understudy.collections.creations import (
     parsed,
 )
 from understudy.collections.inference import infer_resources
-from understudy.collections.model import ResourceCollection, ResourceModel, ResourceOperation
+from understudy.collections.model import (
+    RENEWED,
+    ResourceCollection,
+    ResourceModel,
+    ResourceOperation,
+)
 from understudy.collections.names import PAGING, canonical
 from understudy.errors import StartupError
 
@@ -357,7 +362,7 @@ class CollectionSequences:
     ) -> dict[str, object]:
         """Returns the members that an item certainly has after an accepted change."""
         if role.role == "action":
-            return {**known, **role.changes}
+            return {**known, **{n: it for n, it in role.changes.items() if it != RENEWED}}
         sent = self._steps.sent(step, role)
         if sent is None or role.role == "replace":
             return sent or {}
@@ -386,9 +391,10 @@ class CollectionSequences:
                 yield role, case
 
     def _tried(self) -> list[ResourceOperation]:
-        """Returns the operations whose edge cases are used: all, but only one list."""
+        """Returns the operations whose edge cases are used: all on one item, and one list."""
         listing = self.collection.operation("list")
-        return [it for it in self.collection.operations if it.role != "list" or it is listing]
+        each = (it for it in self.collection.operations if not it.takes_list)
+        return [it for it in each if it.role != "list" or it is listing]
 
     def _cases(
         self, role: ResourceOperation, seed: int, kinds: frozenset[CaseKind]

@@ -14,7 +14,13 @@ from understudy.collections import calls, reading
 from understudy.collections.bodies import JSON_PATCH, sent_members, types_of
 from understudy.collections.inference import infer_resources
 from understudy.collections.items import text_of
-from understudy.collections.model import Resource, ResourceOperation, ResourceSingleton, Role
+from understudy.collections.model import (
+    RENEWED,
+    Resource,
+    ResourceOperation,
+    ResourceSingleton,
+    Role,
+)
 from understudy.collections.names import canonical
 from understudy.collections.seeding import load_seed_data, seeded
 from understudy.errors import BadRequest, Conflict, NotFound, Problem, StartupError
@@ -302,23 +308,39 @@ def act(bound: calls.BoundCall) -> HandlerResponse | None:
     if item is None:
         return None
     calls.expect_match(bound, item)
-    changes = ", ".join(f"{name} to {value!r}" for name, value in bound.role.changes.items())
-    bound.call.notes.append(f"set {changes} of {item.identifier!r} in {bound.resource.path}")
-    return _changed(bound, item, {**item.body, **bound.role.changes})
+    number, now = bound.records.next_number(bound.resource.path), bound.world.clock.now()
+    changes = {
+        name: bound.maker.renewed(name, item.body.get(name), number, now)
+        if value == RENEWED
+        else value
+        for name, value in bound.role.changes.items()
+    }
+    text = ", ".join(f"{name} to {value!r}" for name, value in changes.items()) or "nothing"
+    bound.call.notes.append(f"set {text} of {item.identifier!r} in {bound.resource.path}")
+    return _changed(bound, item, {**item.body, **changes})
 
 
 def delete(bound: calls.BoundCall) -> HandlerResponse | None:
-    """Deletes an item and everything below it.
+    """Deletes an item, or those of a list that exist, and everything below.
 
     Raises:
         NotFound: There is no such item.
         PreconditionFailed: The item is not in the state that the client expects.
         Conflict: Items of other collections refer to it, and the document declares 409.
     """
+    if bound.role.takes_list:
+        for each in bound.named_items:
+            _delete(bound, each)
+        return calls.response(bound, calls.status_for(bound), None)
     item = bound.item()
     if item is None:
         return None
     calls.expect_match(bound, item)
+    _delete(bound, item)
+    return calls.response(bound, calls.status_for(bound), item.body)
+
+
+def _delete(bound: calls.BoundCall, item: Item) -> None:
     left = expect_unreferenced(bound, item)
     deleted = bound.records.delete(bound.resource, item)
     path, notes = bound.resource.path, bound.call.notes
@@ -326,7 +348,6 @@ def delete(bound: calls.BoundCall) -> HandlerResponse | None:
     notes += [f"deleted {count} below it, of {below}" for below, count in deleted.items()]
     if left:
         notes.append(f"other items still refer to it: {left}")
-    return calls.response(bound, calls.status_for(bound), item.body)
 
 
 def _with_item(bound: calls.BoundCall, item: Item, *, is_created: bool = False) -> HandlerResponse:

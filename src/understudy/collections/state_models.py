@@ -254,19 +254,21 @@ class _Statement:
         kept = [
             it
             for it in known.operations
-            if it.role not in stated
+            if (it.role not in stated or it.takes_list)
             and not (it.role == "action" and self._entry.actions is not None)
         ]
         by_query = {" ".join(it.key): it.by_query for it in known.operations}
+        lists = {" ".join(it.key) for it in kept if it.takes_list}
         stated_operations = [
             replace(self._operation(role, text, names), by_query=by_query.get(text, ""))
             for role, text in stated.items()
+            if text not in lists
         ]
         for text, changes in (self._entry.actions or {}).items():
             stated_operations.append(
                 replace(self._operation("action", text, names), changes=changes)
             )
-        return (*kept, *stated_operations)
+        return (*stated_operations, *kept)
 
     def _operation(self, role: Role, text: str, names: Sequence[str]) -> ResourceOperation:
         operation = self._declared.get(text)

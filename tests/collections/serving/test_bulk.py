@@ -69,3 +69,74 @@ def test_no_sequence_creates_a_list(document: Path):
 def test_infer_says_that_a_list_is_created(document: Path):
     shown = CliRunner().invoke(main, ["infer", str(document)]).stdout
     assert "create   POST   /contacts  (a list of items)" in shown
+
+
+SEVERAL = """
+  /users/{user}/contacts:
+    parameters: [{name: user, in: path, required: true, schema: {type: integer}}]
+    get: &list {responses: {'200': {description: all, content: {application/json: {schema: {type: array, items: {$ref: '#/components/schemas/Contact'}}}}}}}
+    post: &create
+      requestBody: {required: true, content: {application/json: {schema: {$ref: '#/components/schemas/Sent'}}}}
+      responses: {'201': {description: one, content: {application/json: {schema: {$ref: '#/components/schemas/Contact'}}}}}
+  /contacts: {get: *list, post: *create}
+  /contacts/{contactId}:
+    parameters: [{name: contactId, in: path, required: true, schema: {type: string}}]
+    get: {responses: {'200': {description: one, content: {application/json: {schema: {$ref: '#/components/schemas/Contact'}}}}, '404': {description: none}}}
+    delete: {responses: {'204': {description: gone}}}
+  /contacts/import:
+    post:
+      requestBody: {required: true, content: {application/json: {schema: {type: array, items: {$ref: '#/components/schemas/Sent'}}}}}
+      responses: {'202': {description: begun}}
+  /contacts/batch-delete: {post: &by_name {requestBody: {content: {application/json: {schema: {type: object, properties: {ids: {type: array, items: {type: string}}}}}}}, responses: {'204': {description: gone}}}}
+  /contacts:batchRemove: {post: &plain {requestBody: {content: {application/json: {schema: {type: array, items: {type: string}}}}}, responses: {'204': {description: gone}}}}
+  /contacts/batch: {delete: &objects {requestBody: {content: {application/json: {schema: {type: array, items: {type: object, properties: {id: {type: string}}}}}}}, responses: {'204': {description: gone}}}}
+  /contacts/search: {post: {requestBody: {content: {application/json: {schema: {$ref: '#/components/schemas/Sent'}}}}, responses: {'200': {description: some, content: {application/json: {schema: {type: array, items: {$ref: '#/components/schemas/Contact'}}}}}}}}
+"""
+SEVERAL_SCHEMAS = """
+    Sent: {type: object, properties: {email: {type: string}}}
+    Contact: {type: object, required: [id], properties: {id: {type: string}, email: {type: string}, userId: {type: integer}}}"""
+
+
+@pytest.fixture
+def several(tmp_path: Path) -> Ask:
+    return asking(Mock(Settings(document=document_with(tmp_path, SEVERAL, SEVERAL_SCHEMAS))))
+
+
+def listed(ask: Ask, path: str = "/contacts") -> dict[str, str]:
+    return {it["id"]: it.get("email", "") for it in ask("GET", path).json()}
+
+
+def test_all_operations_that_create_items_add_to_one_collection(several: Ask):
+    before = listed(several)
+    several("POST", "/contacts", json={"email": "a"})
+    several("POST", "/contacts/import", json=[{"email": "b"}, {"email": "c"}])
+    of_user = several("POST", "/users/7/contacts", json={"email": "d"}).json()
+    assert several("GET", f"/contacts/{of_user['id']}").json() == of_user
+    assert listed(several, "/users/7/contacts")[of_user["id"]] == "d"
+    added = {name: text for name, text in listed(several).items() if name not in before}
+    assert [*added.values()] == [*"abcd"]
+    several("POST", "/contacts/search", json={"email": "a"})
+    assert len(listed(several)) == len(before) + 4
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "written"),
+    [
+        ("POST", "/contacts/batch-delete", lambda names: {"ids": names}),
+        ("POST", "/contacts:batchRemove", list),
+        ("DELETE", "/contacts/batch", lambda names: [{"id": it} for it in names]),
+    ],
+)
+def test_the_items_of_a_list_of_identifiers_are_deleted(several: Ask, method, path, written):
+    first, second, third = (
+        several("POST", "/contacts", json={"email": text}).json()["id"] for text in "abc"
+    )
+    assert several(method, path, json=written([first, third, "missing"])).status_code == 204
+    assert [several("GET", f"/contacts/{it}").status_code for it in (first, second, third)] == [
+        *(404, 200, 404)
+    ]
+
+
+def test_a_parent_of_more_than_64_bits_is_kept_as_a_float(several: Ask):
+    created = several("POST", f"/users/{10**30}/contacts", json={"email": "a"})
+    assert (created.status_code, created.json()["userId"]) == (201, 1e30)

@@ -383,3 +383,47 @@ def test_a_list_of_any_media_type_has_no_token_after_its_last_page(shapes: Ask) 
     page = shapes("GET", "/pages").json()
     assert made in page["keys"]  # although the schema of the list has members, too
     assert page["nextPageToken"] == ""
+
+
+ROTATED = """
+  /keys:
+    post: {requestBody: {content: {application/json: {schema: {type: object, properties: {label: {type: string}}}}}}, responses: {'201': &key {description: one, content: {application/json: {schema: {$ref: '#/components/schemas/Key'}}}}}}
+    get: {responses: {'200': {description: all, content: {application/json: {schema: {type: array, items: {$ref: '#/components/schemas/Key'}}}}}}}
+  /keys/{id}:
+    parameters: &by_id [{name: id, in: path, required: true, schema: {type: string}}]
+    get: {responses: {'200': *key, '404': {description: none}}}
+    put:
+      parameters: [{name: If-Match, in: header, schema: {type: string}}]
+      requestBody: {content: {application/json: {schema: {type: object, properties: {label: {type: string}}}}}}
+      responses: {'200': *key}
+  /keys/{id}/rotate: {parameters: *by_id, post: {responses: {'200': *key, '404': {description: none}}}}"""
+KEY = """
+    Key: {type: object, required: [id, label, secret], properties: {id: {type: string}, label: {type: string}, secret: {type: string, readOnly: true}, rotatedAt: {type: string, format: date-time, readOnly: true}}}"""
+
+
+@pytest.fixture
+def keys(tmp_path: Path) -> Ask:
+    return asking(Mock(Settings(document=document_with(tmp_path, ROTATED, KEY))))
+
+
+def test_an_action_that_renews_gives_the_same_item_another_secret(keys: Ask) -> None:
+    made = keys("POST", "/keys", json={"label": "mine"}).json()
+    secrets = [made["secret"]]
+    for _ in range(3):
+        rotated = keys("POST", f"/keys/{made['id']}/rotate").json()
+        assert keys("GET", f"/keys/{made['id']}").json() == rotated
+        assert (rotated["id"], rotated["label"]) == (made["id"], "mine")
+        secrets.append(rotated["secret"])
+    assert len({*secrets}) == 4
+    assert rotated["rotatedAt"] != made.get("rotatedAt")
+    assert keys("POST", "/keys/missing/rotate").status_code == 404
+
+
+@pytest.mark.parametrize(
+    ("tag", "status"), [('"other"', 412), ('W/"other"', 412), ("*", 200), ("any text", 200)]
+)
+def test_an_outdated_if_match_is_refused_where_only_the_header_is_declared(keys, tag, status):
+    path = f"/keys/{keys('POST', '/keys', json={'label': 'mine'}).json()['id']}"
+    sent = keys("PUT", path, json={"label": "other"}, headers={"If-Match": tag})
+    assert sent.status_code == status
+    assert keys("GET", path).json()["label"] == ("mine" if status == 412 else "other")
