@@ -19,6 +19,7 @@ from understudy.errors import StartupError
 from understudy.exchange.messages import Exchange
 from understudy.interface.facts import Fact
 from understudy.interface.operations import UPDATE_PROFILE
+from understudy.terminal import counted
 from understudy.verify.browsing import form_of, parameters, password_form, post, sign_in
 from understudy.verify.clock import machine_time
 from understudy.verify.deployment import Deployment, locked
@@ -257,6 +258,7 @@ def _carried_out(run: Run, options: RunOptions) -> Outcome:
         run.announce(PhaseStarted("undo"))
         with options.undisturbed():
             not_restored = run.undo.restore()
+    _expect_served(run)
     report_unrestored(run)
     whole = _outcome(run, started, stopped)
     return replace(whole, not_restored=tuple(not_restored), remaining=tuple(_remaining(run)))
@@ -308,6 +310,23 @@ def _candidates_of(run: Run) -> list[tuple[Probe, str | None]]:
 def _never_responded(run: Run) -> bool:
     """Returns True if the resource API never responded: most likely a wrong base URL."""
     return not any(exchange.site == "resource" for exchange in run.exchanges)
+
+
+def _expect_served(run: Run) -> None:
+    """Checks that a deployment serves an operation of another service's document.
+
+    Raises:
+        StartupError: Every request was answered with 404, also where the path names no item.
+    """
+    sent = [it for it in run.exchanges if it.site == "resource" and it.operation]
+    is_absent = all(it.status == HTTPStatus.NOT_FOUND for it in sent)
+    if is_absent and not run.has_interface and any("{" not in it.operation for it in sent):
+        msg = (
+            f"{run.deployment.target.base_url} has no operation of the document: each of "
+            f"{counted(len(sent), 'request')} was answered with 404. Correct base_url, or name the "
+            "document of this service."
+        )
+        raise StartupError(msg)
 
 
 def _try_target(run: Run) -> None:
