@@ -129,10 +129,12 @@ def test_a_sound_service_breaks_nothing_and_its_undeclared_refusals_are_one_note
 
 
 def test_a_service_that_knows_no_operation_of_the_document_is_not_judged_by_it(document):
-    other = Shelves()
-    other.respond = lambda _request: httpx.Response(404)  # type: ignore[method-assign]
+    class Other(Shelves):
+        def respond(self, request: httpx.Request) -> httpx.Response:
+            return httpx.Response(404, text=f"there is no {request.url.path}")
+
     with pytest.raises(StartupError, match="has no operation of the document: each of"):
-        judged(other, document)
+        judged(Other(), document)
 
 
 def test_a_server_may_say_that_it_knows_no_such_method(document):
