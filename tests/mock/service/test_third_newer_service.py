@@ -66,6 +66,7 @@ CASES = [
     ("GET", "/me/profile", {}, BEN, 200),
     ("GET", "/me/profile", {}, None, 401),
     ("PATCH", "/me/profile", {"json": {"display_name": ""}}, ME, 200),
+    ("PATCH", "/me/profile", {"json": {"contact": {}}}, ME, 200),
     ("PATCH", "/me/profile", {"json": {}}, ME, 400),
 ]
 

@@ -37,10 +37,11 @@ class Completion:
     """Makes a body fit its schema, member by member, as far as possible.
 
     A required member that is missing, empty or null against its schema is computed from its siblings, or
-    else gets the argument of its name, or a sample. Other invalid nulls are removed. A list or an object is
-    wrapped in the object that the document declares around it; a date gets a time, a number becomes a
-    string, and an identifier a UUID, if the schema requires so. Members that a closed object does not
-    declare are removed; other invalid members stay.
+    else gets the argument of its name, or a sample. Without a valid alternative, the first that can be
+    completed applies. Other invalid nulls are removed. A list or an object is wrapped in the object that
+    the document declares around it; a date gets a time, a number becomes a string, and an identifier a
+    UUID, if the schema requires so. Members that a closed object does not declare are removed; other
+    invalid members stay.
 
     Args:
         schemas: The document's validators.
@@ -74,7 +75,11 @@ class Completion:
             if name is not None:
                 outer = self._schemas.members(schema, ALL)
                 body = {**{key: body[key] for key in body if key in outer}, name: body}
-            return self._with_members(body, schema)
+            made = self._with_members(body, schema)
+            if self._is_valid(made, schema):
+                return made
+            parts = (self._with_members(made, part) for part in self._schemas.parts(schema))
+            return next((part for part in parts if self._is_valid(part, schema)), made)
         if isinstance(body, str | int | float) and not self._is_valid(body, schema):
             text = str(body)
             date = _DATE.match(text)
