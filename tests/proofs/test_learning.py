@@ -18,6 +18,7 @@ from tests.proofs.reference.service import Options
 from understudy.interface.facts import Facts, facts_text
 from understudy.verify.deployment import Allowance
 from understudy.verify.learner import learn
+from understudy.verify.rules.bearer import SCOPE_RULES
 from understudy.verify.run import RunOptions
 
 FULL = {"most-avatars": "50"}
@@ -129,6 +130,12 @@ def test_a_second_run_shows_a_fact_by_the_same_commands() -> None:
 def test_only_the_questions_that_are_named_are_settled() -> None:
     facts = learnt(CHOICES, "avatar-delete-status", "qr-unknown-hash")
     assert [fact.rule for fact in facts.facts] == ["qr-unknown-hash", "avatar-delete-status"]
+
+
+def test_the_scopes_that_reading_needs_are_not_settled_where_no_scope_is_enforced() -> None:
+    sends_revoked_token = "code-replay-revokes"
+    learned = learnt({"scopes": "ignored"}, *SCOPE_RULES.values(), sends_revoked_token).facts
+    assert [fact.rule for fact in learned] == [sends_revoked_token]
 
 
 def test_the_code_of_a_request_over_the_limit_is_learnt_where_the_limit_may_be_used_up() -> None:

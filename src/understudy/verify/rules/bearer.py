@@ -39,7 +39,7 @@ from understudy.verify.history import MADE_UP, History, made_up_hash
 from understudy.verify.pictures import an_avatar, id_of, picture, upload
 from understudy.verify.probe_client import ProbeClient
 from understudy.verify.probing import Parts, probe
-from understudy.verify.rules.code_grant import GRANTED, replay_of
+from understudy.verify.rules.code_grant import GRANTED, code_was_sent_once, replay_of
 from understudy.verify.switches import ISSUED, by_success, experiment, reading, two_errors
 from understudy.verify.value_texts import MANGLED, NEARLY, as_json
 
@@ -121,11 +121,14 @@ is_oauth = tells("the token is an OAuth token", lambda it, _: it.identity.kind =
 def scopes_are_known(exchange: Exchange, history: History) -> bool:
     """Tells whether the token's scopes are known.
 
-    Those of its authorization request are, unless ``/oauth2/token-info`` lists others.
+    Those of its authorization request are, unless ``/oauth2/token-info`` lists others. A token whose
+    code was redeemed again may be revoked, and then has none.
     """
     scopes = exchange.identity.scopes
     if scopes is None or exchange.identity.account != GRANTEE:
         return scopes is not None
+    if not code_was_sent_once(exchange, history):
+        return False
     for info in history.near(TOKEN_INFO):
         if info.request.query.get("token") == exchange.request.token and info.response.is_success:
             return set(str(info.json_object.get("scope")).split()) == scopes
@@ -432,7 +435,7 @@ two_errors(
 
 def _is_refused_for_scope(exchange: Exchange, history: History) -> bool:
     """Returns whether an OAuth token with known scopes was refused for a missing scope."""
-    is_known = is_oauth(exchange, history) and exchange.identity.scopes is not None
+    is_known = is_oauth(exchange, history) and scopes_are_known(exchange, history)
     is_sound = names_editable_only(exchange, history) and has_texts_only(exchange, history)
     is_refused = is_known and is_sound and exchange.response.is_refusal
     return is_refused and lacks_an_assumed_scope(exchange, history)
