@@ -17,6 +17,7 @@ from understudy.api.bundled_target import TARGET
 from understudy.api.judging import judge
 from understudy.api.opening import open_deployment
 from understudy.api.options import DeploymentOptions
+from understudy.exchange.messages import Request
 from understudy.verify import generated_cases
 from understudy.verify.clock import machine_clock
 from understudy.verify.deployment import Allowance, Deployment
@@ -26,6 +27,7 @@ from understudy.verify.generated_cases import (
     _Generation,
     generated,
     is_false_alarm,
+    is_undecided,
 )
 from understudy.verify.permits import OutOfTime
 from understudy.verify.run import RunOptions, start
@@ -56,6 +58,22 @@ IDENTIFIER = " at /properties/sha256_hash"
 )
 def test_a_text_taken_for_a_text_is_no_finding(actual, is_alarm):
     assert is_false_alarm(actual) is is_alarm
+
+
+@pytest.mark.parametrize(
+    ("breach", "is_left_open"),
+    [
+        ("parameter `type` in query - violates `enum`", True),
+        ("parameter `size` in query - violates `type`", True),
+        ("parameter `version` in query - violates `enum`", False),
+        ("in body - object with unexpected properties", True),
+        ("in body - violates `type` at /properties/location", False),
+    ],
+)
+def test_what_assumptions_judge_is_no_finding_of_generated_cases(breach, is_left_open):
+    request = Request("GET", "http://site.test/v3/qr-code/ada?type=&size=1&size=2&version=4", ())
+    actual = f"negative_data_rejection: …\nInvalid component: {breach}"
+    assert is_undecided(actual, request) is is_left_open
 
 
 @pytest.fixture(scope="module")

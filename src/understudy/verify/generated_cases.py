@@ -8,7 +8,8 @@ engine is not public: only this module knows it, and pyproject pins the minor ve
 import copy
 import re
 import threading
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Set
 from functools import partial
 from http import HTTPStatus
 from queue import Empty, SimpleQueue
@@ -98,6 +99,9 @@ _BREACH: Final = re.compile(r"parameter `(\w+)`|- \w+: violates `\w+`(?: at /pro
 
 _MORE_PARAMETERS: Final = re.compile(r"- (?:query|header|cookie): violates `additionalProperties`")
 """Finds undeclared parameters in such a message; by themselves they are no reason for a refusal."""
+
+_MORE_MEMBERS: Final = "in body - object with unexpected properties"
+"""The end of such a message about a body whose members are valid but for undeclared ones."""
 
 for _form, _type in (("PNG", "image/png"), ("JPEG", "image/jpeg"), ("GIF", "image/gif")):
     # without a generator of pictures, uploads would be arbitrary bytes, which a service refuses
@@ -294,6 +298,12 @@ class _Generation:
         trusted = TRUSTED if self._run.has_interface else OF_ONE_EXCHANGE
         if name not in trusted or (actual is not None and is_false_alarm(actual)):
             return
+        if (
+            actual is not None
+            and self._run.has_interface
+            and is_undecided(actual, exchange.request)
+        ):
+            return
         for finding in self._run.evaluator.generated(exchange, actual):
             self._run.announce(Found(finding))
 
@@ -366,9 +376,25 @@ def is_false_alarm(actual: str) -> bool:
     With known identifiers mixed in, Schemathesis sends a list where only strings are declared, and
     expects a refusal; in a URL it is a string like any other.
     """
+    return _is_only_of(TEXTS, actual)
+
+
+def is_undecided(actual: str, request: Request) -> bool:
+    """Returns True if a failure only says that something was accepted which the interface leaves open.
+
+    These are query parameters that are empty or repeated, and unknown members of an update. Rules
+    that are assumptions judge what a service does with them.
+    """
+    times = Counter(name for name, _ in request.pairs)
+    names = {name for name, value in request.pairs if not value or times[name] > 1}
+    return actual.endswith(_MORE_MEMBERS) or _is_only_of(names, actual)
+
+
+def _is_only_of(names: Set[str], actual: str) -> bool:
+    """Tells whether a failure says that invalid values of these parameters alone were accepted."""
     breaches = _BREACH.finditer(_MORE_PARAMETERS.sub("", actual))
     named = {breach[1] or breach[2] for breach in breaches}
-    return actual.startswith("negative_data_rejection") and bool(named) and named <= TEXTS
+    return actual.startswith("negative_data_rejection") and bool(named) and named <= names
 
 
 def _index(run: Run, number: int) -> int:
