@@ -16,6 +16,7 @@ from tests.proofs.reference.parts import SOUND, Parts
 from tests.proofs.reference.service import Options
 from tests.proofs.reference.serving import DEFAULTS
 
+from understudy.api.judging import phases_of
 from understudy.verify.clock import Time
 from understudy.verify.deployment import Allowance, Deployment
 from understudy.verify.findings import Outcome
@@ -42,6 +43,7 @@ def judged(
     *,
     accept: tuple[str, ...] = (),
     exhausts: bool = False,
+    cases: int = 0,
 ) -> Outcome:
     """Returns what verify finds on a reference as good as new.
 
@@ -50,12 +52,13 @@ def judged(
         parts: What it is built of.
         accept: Rules that are accepted to be broken.
         exhausts: Whether limits may be used up, which takes more than the budget of an hour.
+        cases: Generated cases of each operation.
     """
     wire = InProcess(options, parts)
     time = Time(now=wire.clock, wait=wire.clock.move, advance=wire.clock.move)
     allowance = Allowance(pause=timedelta(hours=2)) if exhausts else Allowance()
     deployment = Deployment(target(accept, exhausts=exhausts), wire, time, allowance)
-    return carry_out(deployment, RunOptions())
+    return carry_out(deployment, RunOptions(phases=phases_of(cases, is_mock=False)))
 
 
 def caught(fault: Fault) -> dict[str, int]:

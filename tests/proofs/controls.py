@@ -3,14 +3,17 @@
 ``python -m tests.proofs.controls`` judges the mock as somebody else's deployment, and then the
 independent reference, with every switch of ``rules.yaml`` at each option, one by one and then many
 at random. Nothing may be found, but the very rule that a switch lifts, which a target can accept.
-The mock is judged a second time by facts that say what was chosen, which bind it.
+The mock is judged a second time by facts that say what was chosen, which bind it. Both are judged
+again with the limits used up and with generated cases, at some of the random choices.
 """
 
 import argparse
 from collections.abc import Callable, Iterator, Mapping
+from datetime import timedelta
 from hashlib import sha256
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Final
 
 from msgspec.structs import replace
 from tests.proofs import at_reference
@@ -18,6 +21,7 @@ from tests.proofs.reference.service import Options
 
 from understudy.api import in_process
 from understudy.api.bundled_target import TARGET
+from understudy.api.judging import phases_of
 from understudy.interface.facts import Fact, Facts, facts_text
 from understudy.interface.rules import Switch, switches
 from understudy.verify.catalogue import catalogue
@@ -25,11 +29,14 @@ from understudy.verify.deployment import Allowance, Deployment
 from understudy.verify.findings import Outcome
 from understudy.verify.run import RunOptions
 from understudy.verify.runner import carry_out
+from understudy.verify.target import Target
 
 ELSEWHERE = replace(TARGET, is_mock=False, permit=replace(TARGET.permit, exhaust_rate_limit=False))
 RULES = catalogue()
 SWITCHES = switches(RULES.values())
 DAY = "2026-11-22"
+CASES: Final = 2
+"""Generated cases of each operation in a run in full."""
 
 
 def options() -> list[tuple[str, str]]:
@@ -76,17 +83,38 @@ def judged(
     choices: Mapping[str, str], accept: tuple[str, ...] = (), facts: str | None = None
 ) -> Outcome:
     """Returns what verify finds on the mock with these choices, as on another's deployment."""
+    return _judged_mock(choices, replace(ELSEWHERE, accept=accept, facts=facts))
+
+
+def _judged_mock(choices: Mapping[str, str], target: Target, cases: int = 0) -> Outcome:
     mock = in_process.mock()
     mock.world.choices = dict(choices)
     with in_process.InProcess(mock) as wire:
-        target = replace(ELSEWHERE, accept=accept, facts=facts)
-        deployment = Deployment(target, wire, in_process.time_of(mock), Allowance())
-        return carry_out(deployment, RunOptions())
+        pause = timedelta(hours=2) if target.permit.exhaust_rate_limit else timedelta(0)
+        deployment = Deployment(target, wire, in_process.time_of(mock), Allowance(pause=pause))
+        return carry_out(deployment, RunOptions(phases=phases_of(cases, is_mock=False)))
 
 
 def judged_reference(choices: Mapping[str, str], accept: tuple[str, ...] = ()) -> Outcome:
     """Returns what verify finds on the reference with these choices."""
     return at_reference.judged(Options(choices=choices), accept=accept)
+
+
+def judged_in_full(choices: Mapping[str, str], accept: tuple[str, ...] = ()) -> Outcome:
+    """Returns what verify finds on the mock where it may use up limits, and sends cases."""
+    target = replace(ELSEWHERE, accept=_beyond_limits(choices, accept), permit=TARGET.permit)
+    return _judged_mock(choices, target, CASES)
+
+
+def judged_reference_in_full(choices: Mapping[str, str], accept: tuple[str, ...] = ()) -> Outcome:
+    """Returns what verify finds on the reference where it may use up limits, and sends cases."""
+    accept = _beyond_limits(choices, accept)
+    return at_reference.judged(Options(choices=choices), accept=accept, exhausts=True, cases=CASES)
+
+
+def _beyond_limits(choices: Mapping[str, str], accept: tuple[str, ...]) -> tuple[str, ...]:
+    """Returns the rules to accept; a deployment that only warns refuses nothing beyond a limit."""
+    return (*accept, "rate-limit-answer-429") if choices.get("rate-limits") == "warn" else accept
 
 
 def judged_by_facts(choices: Mapping[str, str], accept: tuple[str, ...] = ()) -> Outcome:
@@ -113,7 +141,11 @@ DEPLOYMENTS: Mapping[str, Judge] = {
     "mock": judged,
     "facts": judged_by_facts,
     "reference": judged_reference,
+    "mock in full": judged_in_full,
+    "reference in full": judged_reference_in_full,
 }
+SHORT: Final = 5
+"""One of so many random choices is judged in full, which takes three times as long."""
 
 
 def main() -> int:
@@ -134,10 +166,10 @@ def main() -> int:
 
 def _results(name: str, judge: Judge, count: int) -> Iterator[bool]:
     """Yields whether each run has findings; the reference has defaults of its own."""
-    single = [
-        {switch: option} for switch, option in (options() if name == "reference" else others())
-    ]
-    for choices in (*single, *map(at_random, range(count))):
+    named = options() if name == "reference" else others()
+    is_full = name.endswith("in full")
+    single = [] if is_full else [{switch: option} for switch, option in named]
+    for choices in (*single, *map(at_random, range(0, count, SHORT if is_full else 1))):
         outcome = judge(choices, lifted(choices))
         faults = [*(finding.summary for finding in outcome.findings), *outcome.internal_errors]
         for text in faults:
