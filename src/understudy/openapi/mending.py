@@ -331,6 +331,7 @@ class _Walk:
         alternatives = place.value.get("oneOf")
         if not isinstance(alternatives, list):  # mending removed it
             return
+        self._tell_apart(alternatives, place.value.get("discriminator"))
         meant = [self._comparable(it) for it in alternatives]
         reason = ""
         if any(it in meant[:number] for number, it in enumerate(meant)):
@@ -342,6 +343,22 @@ class _Walk:
             self._losses.note("equal-alternatives", place.below("oneOf", "any"), message)
         if reason or self._overlap(alternatives, place.value.get("discriminator")):
             self._excluding.add((place.pointer, "oneOf"))
+
+    def _tell_apart(self, alternatives: list[Any], discriminator: Any) -> None:
+        """Limits the discriminator of each alternative to the values that the mapping has for it."""
+        stated = discriminator if isinstance(discriminator, dict) else {}
+        name, mapping = stated.get("propertyName"), stated.get("mapping") or {}
+        for number, it in enumerate(alternatives if mapping else ()):
+            reference = it.get("$ref") if isinstance(it, dict) else None
+            targets = {reference, str(reference).removeprefix("#/components/schemas/")}
+            values = [value for value, target in mapping.items() if target in targets]
+            members, required = self._flattened(it) or ({}, [])
+            meant = self._comparable(members.get(name)) if name in required else None
+            if not values or not isinstance(meant, dict) or meant.get("type") != "string":
+                continue
+            if "const" not in meant and {*values} != {*meant.get("enum", ())}:
+                limited = {name: {**meant, "enum": values}}
+                alternatives[number] = {"allOf": [it], "properties": limited}
 
     def _overlap(self, alternatives: list[Any], discriminator: Any) -> bool:
         """Tells whether an object with only the required members of one alternative fits another.

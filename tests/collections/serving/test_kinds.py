@@ -427,3 +427,44 @@ def test_an_outdated_if_match_is_refused_where_only_the_header_is_declared(keys,
     sent = keys("PUT", path, json={"label": "other"}, headers={"If-Match": tag})
     assert sent.status_code == status
     assert keys("GET", path).json()["label"] == ("mine" if status == 412 else "other")
+
+
+TOLD_APART = """
+  /pets:
+    get: {responses: {'200': {description: all, content: {application/json: {schema: {type: array, items: {$ref: '#/components/schemas/Pet'}}}}}}}
+    post: {requestBody: {content: {application/json: {schema: {$ref: '#/components/schemas/New'}}}}, responses: {'201': &pet {description: one, content: {application/json: {schema: {$ref: '#/components/schemas/Pet'}}}}}}
+  /pets/{id}: {parameters: [{name: id, in: path, required: true, schema: {type: string}}], get: {responses: {'200': *pet}}}"""
+ALTERNATIVES = """
+    Pet: {oneOf: [{$ref: '#/components/schemas/Cat'}, {$ref: '#/components/schemas/Dog'}], discriminator: {propertyName: kind, mapping: {feline: '#/components/schemas/Cat', canine: Dog}}}
+    Cat: {type: object, required: [id, kind, litter], properties: {id: {type: string}, kind: {type: string}, litter: {type: string, readOnly: true}, lives: {type: integer}}}
+    Dog: {type: object, required: [id, kind, chip], properties: {id: {type: string}, kind: {type: string}, chip: {type: string, readOnly: true}, barks: {type: boolean}}}
+    New: {oneOf: [{$ref: '#/components/schemas/NewCat'}, {$ref: '#/components/schemas/NewDog'}], discriminator: {propertyName: kind, mapping: {feline: NewCat, canine: NewDog}}}
+    NewCat: {type: object, required: [kind], properties: {kind: {type: string}, lives: {type: integer}}}
+    NewDog: {type: object, required: [kind], properties: {kind: {type: string}, barks: {type: boolean}}}"""
+
+
+@pytest.fixture(scope="module")
+def pets(tmp_path_factory) -> Ask:
+    document = document_with(tmp_path_factory.mktemp("pets"), TOLD_APART, ALTERNATIVES)
+    return asking(Mock(Settings(document=document)))
+
+
+@pytest.mark.parametrize(
+    ("sent", "other"),
+    [({"kind": "canine", "barks": True}, "litter"), ({"kind": "feline", "lives": 7}, "chip")],
+)
+def test_an_item_is_of_the_alternative_that_the_mapping_names(pets: Ask, sent, other) -> None:
+    made = pets("POST", "/pets", json=sent).json()
+    assert sent.items() <= made.items()
+    assert {"litter", "chip"} - made.keys() == {other}
+    assert pets("GET", f"/pets/{made['id']}").json() == made
+    assert made in pets("GET", "/pets").json()
+
+
+@pytest.mark.parametrize(
+    ("sent", "reason"),
+    [({"kind": "canine", "barks": "x"}, "barks"), ({"kind": "bird"}, "kind")],
+)
+def test_a_request_that_no_mapped_alternative_fits_is_refused(pets: Ask, sent, reason) -> None:
+    refused = pets("POST", "/pets", json=sent)
+    assert (refused.status_code, f"of the closest, {reason}: " in refused.text) == (400, True)

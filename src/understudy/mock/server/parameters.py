@@ -88,18 +88,19 @@ def _member(error: SchemaError) -> tuple[str, ...]:
 def _cause(error: SchemaError, depth: int = 0) -> SchemaError:
     """Returns the error in the closest alternative of ``anyOf`` or ``oneOf``, or else the error itself.
 
-    The closest alternative is one of the right type, with the fewest errors.
+    The closest alternative is one of the right type, with the fewest errors, first in named values.
     """
     kind = error.kind
     if not isinstance(kind, NO_ALTERNATIVE):
         return error
     place = list(error.instance_path)
 
-    def distance(errors: Sequence[SchemaError]) -> tuple[bool, int]:
+    def distance(errors: Sequence[SchemaError]) -> tuple[bool, int, int]:
         is_other_type = any(
             error.kind.name == "type" and list(error.instance_path) == place for error in errors
         )
-        return is_other_type, len(errors)
+        unnamed = sum(error.kind.name in {"enum", "const"} for error in errors)
+        return is_other_type, unnamed, len(errors)
 
     closest = min((errors for errors in kind.context if errors), key=distance, default=())
     if not closest or depth > MAX_NESTED:
