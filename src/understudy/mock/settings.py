@@ -36,7 +36,8 @@ class Settings:
         tokens: Which credentials the operations of a document accept: ``any``, those of the fixtures
             (``known``), or only the fixtures' OAuth tokens with the scopes that the document names
             (``strict``); None is ``any`` under the document of another service.
-        accept: Whether 406 follows (``strict``) where no media type is acceptable, declared or not.
+        accept: ``strict`` for 406 wherever no declared media type is acceptable, ``auto`` where the
+            document also declares 406.
         infer: Whether operations of another service share a state that is inferred from its document.
         state_model: File that corrects the inferred state.
         seed_data: File or directory of the items that inferred collections begin with.

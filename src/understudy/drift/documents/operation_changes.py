@@ -229,12 +229,7 @@ def _paired(
 ) -> Iterable[tuple[FlatSchema, FlatSchema]]:
     """Removes the alternatives that belong together from both lists, and returns them in pairs."""
     pairs = []
-    in_turn: tuple[Callable[[FlatSchema, FlatSchema], bool], ...] = (
-        lambda one, other: one.name == other.name and not one.name.isdecimal(),
-        lambda one, other: _shape(one) == _shape(other),
-        _is_same_in_type,
-    )
-    for is_alike in in_turn:
+    for is_alike in (_is_same_in_name, _is_same_in_shape, _is_same_in_type):
         for before in list(old):
             after = next((it for it in new if is_alike(before, it)), None)
             if after is not None:
@@ -244,6 +239,14 @@ def _paired(
     if len(old) == len(new) == 1:
         pairs.append((old.pop(), new.pop()))
     return pairs
+
+
+def _is_same_in_name(one: FlatSchema, other: FlatSchema) -> bool:
+    return one.name == other.name and not one.name.isdecimal()
+
+
+def _is_same_in_shape(one: FlatSchema, other: FlatSchema) -> bool:
+    return _shape(one) == _shape(other)
 
 
 def _is_same_in_type(one: FlatSchema, other: FlatSchema) -> bool:

@@ -76,7 +76,7 @@ class _Facts(NamedTuple):
         if name == "title":  # RFC 9457, 4.2.1
             return (_phrase(self.status),)
         if name in _CODE_NAMES:
-            return self.code or _NOT_LETTERS.sub("_", _phrase(self.status).lower()), self.status
+            return self.code or _words(self.status), self.status
         if self.violation is not None and name in _LOCATION_NAMES:
             return (self.violation.location,)
         if self.violation is not None and name in _PLACE_NAMES:
@@ -86,6 +86,11 @@ class _Facts(NamedTuple):
             text = "".join(f"/{step}" for step in steps) if is_pointer else ".".join(steps)
             return text, [location, *path], [location, *map(str, path)], list(path)
         return ()
+
+
+def _words(status: int) -> str:
+    """Returns a code for a problem without one, from its status, such as ``not_found``."""
+    return _NOT_LETTERS.sub("_", _phrase(status).lower())
 
 
 def _phrase(status: int) -> str:
