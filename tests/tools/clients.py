@@ -60,7 +60,7 @@ def failure(client: Client) -> str | None:
     is_python = "packages" in client
     directory = PLACE / client["name"]  # below it, node finds the modules
     shutil.rmtree(directory, ignore_errors=True)  # a generator refuses what it wrote before
-    directory.mkdir()
+    directory.mkdir(parents=True)
     program = directory / ("client.py" if is_python else "client.mjs")
     program.write_text(client["program"], encoding="utf-8")
     done = subprocess.run(
