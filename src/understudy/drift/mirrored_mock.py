@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from hashlib import md5, sha256
 from itertools import islice
-from typing import Any, Final, Literal, TypeVar, get_args
+from typing import Any, Final, Literal, TypeVar
 
 import msgspec
 from msgspec.structs import replace
@@ -32,6 +32,7 @@ from understudy.mock.store.applications import APPLICATIONS, Application
 from understudy.mock.store.people import (
     IMAGES,
     PEOPLE,
+    RATINGS,
     SLUGS_BY_HASH,
     SLUGS_BY_IMAGE_ID,
     Avatar,
@@ -43,7 +44,6 @@ from understudy.mock.store.people import (
     Link,
     Person,
     Profile,
-    Rating,
     VerifiedAccount,
     with_password,
 )
@@ -342,7 +342,6 @@ def _gallery_image(key: str, members: Mapping[str, Any]) -> GalleryImage:
 USUAL: Final = "usual.png"
 """Key of the picture that replaces those that were not fetched."""
 
-RATINGS: Final[tuple[Rating, ...]] = get_args(Rating)
 _LONG_AGO: Final = "2020-01-01T00:00:00Z"
 
 

@@ -81,6 +81,12 @@ def test_every_response_is_as_the_document_declares(judged, method, path, option
     assert response.status_code == status, response.text
 
 
+def test_a_rating_that_the_document_leaves_open_is_one_of_the_interface(ask):
+    response = ask("PATCH", f"/v3/me/avatars/{ADA_AVATAR}", ME, json={"rating": "M"})
+    assert response.status_code == 400
+    assert "rating: 'M' is none of G, PG, R, X." in response.text
+
+
 def test_the_profile_of_an_account_without_avatars_is_still_complete(ask, judged):
     for avatar in ask("GET", "/v3/me/avatars", ME).json():
         assert ask("DELETE", f"/v3/me/avatars/{avatar['image_id']}", ME).status_code == 200

@@ -19,6 +19,7 @@ from understudy.mock.service.picture_work import decoded_apart, in_turn
 from understudy.mock.store.people import (
     IMAGES,
     PEOPLE,
+    RATINGS,
     SLUGS_BY_IMAGE_ID,
     Avatar,
     Email,
@@ -106,12 +107,16 @@ def update_avatar(
     """Changes rating or alt text of an avatar (``PATCH /me/avatars/{imageHash}``).
 
     Raises:
+        BadRequest: The rating is unknown, and the document in force has no list of ratings.
         NotFound: The caller has no such avatar.
     """
     person = caller(call)
     before = _own_avatar(person, image_hash)
     changes = {name: (body or {})[name] for name in ("rating", "alt_text") if name in (body or {})}
     avatar = replace(before, **changes)
+    if avatar.rating not in RATINGS:
+        msg = f"rating: {str(avatar.rating)[:40]!r} is none of {', '.join(RATINGS)}."
+        raise BadRequest(msg, code="invalid_body")
     if avatar != before:
         now = representations.timestamp(call.now())
         avatar = replace(avatar, updated_date=now)

@@ -10,7 +10,7 @@ the time of loading 100,000 people.
 
 import hashlib
 from collections.abc import ItemsView, Iterator, Mapping
-from typing import Any, Final, Literal
+from typing import Any, Final, Literal, get_args
 
 import msgspec
 from msgspec import UNSET, Struct, UnsetType
@@ -23,6 +23,7 @@ from understudy.mock.server.recent import Recent, Recurring
 from understudy.mock.server.worlds import Collection, World
 
 Rating = Literal["G", "PG", "R", "X"]  # interface, Rating
+RATINGS: Final[tuple[Rating, ...]] = get_args(Rating)
 
 
 class VerifiedAccount(Struct, frozen=True, forbid_unknown_fields=True, gc=False):
