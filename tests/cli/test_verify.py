@@ -99,6 +99,12 @@ def test_a_plan_is_printed_and_nothing_is_sent(call):
     assert "about " in done.output
 
 
+def test_the_plan_for_a_target_that_knows_all_has_every_probe(call):
+    done = call("verify", "--plan")
+    assert (done.exit_code, done.output.count("not sent")) == (0, 0), done.output
+    assert "requests to http://127.0.0.1:8080/v3" in done.output
+
+
 def test_a_plan_says_what_observing_means_and_that_tokens_are_a_permission_of_their_own(
     call, tmp_path
 ):

@@ -58,6 +58,11 @@ def test_what_moves_time_comes_last():
     assert [probe.name for probe in in_order([ageing, reading])] == ["reading", "ageing"]
 
 
+def test_a_probe_that_only_recalls_responses_is_in_the_order_too():
+    recalling, reading = a_probe("recalling"), a_probe("reading", ProbePart(("e",), 1))
+    assert [probe.name for probe in in_order([recalling, reading])] == ["reading", "recalling"]
+
+
 def test_what_few_parts_settle_comes_before_what_many_settle():
     common = [a_probe(f"common {number}", ProbePart(("a",), 1)) for number in range(3)]
     rare = a_probe("rare", ProbePart(("b",), 1))
