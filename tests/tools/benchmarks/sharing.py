@@ -1,6 +1,7 @@
 """``make bench-fleet``: what a shared store costs a request, and what a world takes of it.
 
-A mock without a store, and fleets of one, two and four workers on one store, are loaded in turn.
+A mock without a store, and fleets of one, two and four workers on one store, are loaded in turn. So
+are two mocks on one store, first both at one world, and then each at a world of its own.
 """
 
 import argparse
@@ -9,11 +10,13 @@ import re
 import statistics
 import tempfile
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import NamedTuple
 from urllib.parse import urlsplit
 
+import httpx
 from rich.console import Console
 from tests.store_server import StoreServer, store_server
 from tests.tools.benchmarks.loads import ratios, spread
@@ -78,6 +81,9 @@ def measure(loads: Loads, seconds: int) -> None:
         for work in works():
             with fleet(workers, work) as (server, store):
                 loads.setdefault((name, work.name), []).append(_load(server, store, work, seconds))
+    for work in works():
+        for name, load in _two_mocks(work, seconds):
+            loads.setdefault((name, work.name), []).append(load)
 
 
 def _load(server: Server, store: StoreServer | None, work: Workload, seconds: int) -> SharedLoad:
@@ -87,6 +93,27 @@ def _load(server: Server, store: StoreServer | None, work: Workload, seconds: in
     after = server.processor_seconds(), _seconds(store)
     costs = ((end - begin) / load.requests * 1e6 for begin, end in zip(before, after, strict=True))
     return SharedLoad(load.rate, *costs)
+
+
+def _two_mocks(work: Workload, seconds: int) -> Iterator[tuple[str, SharedLoad]]:
+    """Yields what two mocks on one store give, loaded at once: at one world, then at one each."""
+    with ExitStack() as opened:
+        directories = [Path(opened.enter_context(tempfile.TemporaryDirectory())) for _ in range(2)]
+        store = opened.enter_context(store_server(directories[0]))
+        peer = Peer("", mock_command("--state", store.url()), "/v3")
+        mocks = [opened.enter_context(served(peer, it, [work])) for it in directories]
+        sites = [mock.url.removesuffix(peer.prefix) for mock in mocks]
+        for site in sites:
+            httpx.post(f"{site}/__admin/worlds").raise_for_status()  # w1, and then w2
+        for name, worlds in (("2 mocks, one world", "11"), ("2 mocks, a world each", "12")):
+            for mock, site, world in zip(mocks, sites, worlds, strict=True):
+                mock.url = f"{site}/__world/w{world}{peer.prefix}"
+            with ThreadPoolExecutor(len(mocks)) as both:
+                halves = list(both.map(lambda it: _load(it, store, work, seconds), mocks))
+            rate = sum(it.rate for it in halves)
+            processor = sum(it.processor * it.rate for it in halves) / rate
+            at_store = halves[0].store * halves[0].rate / rate  # each half saw all of its time
+            yield name, SharedLoad(rate, processor, at_store)
 
 
 @contextmanager
