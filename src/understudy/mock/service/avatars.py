@@ -107,7 +107,7 @@ def update_avatar(
     """Changes rating or alt text of an avatar (``PATCH /me/avatars/{imageHash}``).
 
     Raises:
-        BadRequest: The rating is unknown, and the document in force has no list of ratings.
+        BadRequest: The rating is none of the interface, where the document lets others through.
         NotFound: The caller has no such avatar.
     """
     person = caller(call)
