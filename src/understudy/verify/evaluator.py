@@ -248,15 +248,23 @@ class Evaluator:
         result = expect(condition=False, expected="an answer", actual=reason)
         return self.judge(ANSWERS.id, result, exchange)
 
-    def generated(self, exchange: Exchange, actual: str | None) -> list[Finding]:
+    def generated(
+        self, exchange: Exchange, actual: str | None, *, is_undecided: bool = False
+    ) -> list[Finding]:
         """Records the failure that Schemathesis' checks report, or None if they pass.
 
         A request that the schemas allow may still be refused, such as one for an avatar that does
         not exist. The interface leaves the status open, so that a refusal is only a note.
+
+        Args:
+            exchange: The exchange.
+            actual: The failure.
+            is_undecided: Whether the interface leaves open what the request gets.
         """
         result = expect(actual is None, "what the document says of such a request", actual or "")
-        is_choice = exchange.response.is_refusal and "positive_data_acceptance" in (actual or "")
-        return self.judge(GENERATED.id, result._replace(is_choice=is_choice), exchange)
+        is_refused = exchange.response.is_refusal and "positive_data_acceptance" in (actual or "")
+        result = result._replace(is_choice=is_refused or is_undecided)
+        return self.judge(GENERATED.id, result, exchange)
 
     def judge(self, rule: str, result: CheckResult, exchange: Exchange) -> list[Finding]:
         """Records a result that does not come from a check; returns the finding if it is new."""

@@ -298,13 +298,8 @@ class _Generation:
         trusted = TRUSTED if self._run.has_interface else OF_ONE_EXCHANGE
         if name not in trusted or (actual is not None and is_false_alarm(actual)):
             return
-        if (
-            actual is not None
-            and self._run.has_interface
-            and is_undecided(actual, exchange.request)
-        ):
-            return
-        for finding in self._run.evaluator.generated(exchange, actual):
+        is_open = self._run.has_interface and is_undecided(actual or "", exchange.request)
+        for finding in self._run.evaluator.generated(exchange, actual, is_undecided=is_open):
             self._run.announce(Found(finding))
 
     def _is_doubtful(self, exchange: Exchange, name: str) -> bool:

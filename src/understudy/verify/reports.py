@@ -175,7 +175,7 @@ BEARER: Final = "bearer-scheme-any-case"
 
 
 BEARER_REFUSED: Final = "`bearer` in lower case is refused."
-"""That rule in words, if its requests lack access."""
+"""Heads the findings of that rule whose requests lack access."""
 
 
 def is_in_lower_case(exchange: Exchange) -> bool:
