@@ -31,6 +31,22 @@ def test_the_same_seed_gives_the_same_bytes_and_another_others():
     assert run(*words, 3).stdout == run(*words, 3).stdout != run(*words, 4).stdout
 
 
+@pytest.mark.parametrize(
+    ("words", "command"),
+    [
+        (("getQrCode",), "EXPIRED_TOKEN=… sh {}"),
+        (("updateOwnProfile",), "TOKEN=… READ_TOKEN=… sh {}"),
+        (("updateOwnProfile", "--include-secrets"), "sh {}"),
+        (("updateOwnProfile", "--format", "k6"), "k6 run -e TOKEN=… -e READ_TOKEN=… {}"),
+        (("issueToken",), "CLIENT_SECRET=… PASSWORD=… sh {}"),
+    ],
+)
+def test_the_next_command_sets_the_secrets_that_the_cases_need(tmp_path, words, command: str):
+    out = tmp_path / "cases"
+    said = run(*words, "--count", 40, "--out", out)
+    assert said.stderr.endswith(f"Next: {command.format(out)}\n")
+
+
 @pytest.mark.parametrize("kind", ["valid", "invalid"])
 def test_a_kind_is_that_kind(kind):
     said = run("getQrCode", "--kind", kind, "--count", 80, "--format", "jsonl")

@@ -42,15 +42,15 @@ from understudy.terminal import counted, echo
 from understudy.verify.clock import machine_time
 
 RUN_BY: Final = {
-    "curl": "TOKEN=… sh {}",
-    "pytest": "TOKEN=… pytest {}",
-    "postman": "newman run {} --env-var TOKEN=…",
-    "bruno": "cd {} && bru run --env-var TOKEN=…",
-    "k6": "k6 run -e TOKEN=… {}",
-    "http": "TOKEN=… httpyac send {} --all",
-    "har": "understudy drift --target FILE --har {}",
+    "curl": ("{secrets}sh {out}", "{}=… "),
+    "pytest": ("{secrets}pytest {out}", "{}=… "),
+    "postman": ("newman run {out}{secrets}", " --env-var {}=…"),
+    "bruno": ("cd {out} && bru run{secrets}", " --env-var {}=…"),
+    "k6": ("k6 run{secrets} {out}", " -e {}=…"),
+    "http": ("{secrets}httpyac send {out} --all", "{}=… "),
+    "har": ("understudy drift --target FILE --har {out}", ""),
 }
-"""The command that runs the output of a format, by format."""
+"""The command that runs the output of a format and the words that set one secret, by format."""
 
 
 @dataclass
@@ -64,6 +64,7 @@ class Tally:
         sequences: Identifiers of the sequences to write.
         causes: Number of failures and the case with the smallest request, by cause.
         sent: The cases with an outcome.
+        secrets: Names of the secrets that the cases need, each once.
     """
 
     total: int = 0
@@ -72,6 +73,7 @@ class Tally:
     sequences: set[str] = field(default_factory=set)
     causes: dict[str, tuple[int, Case]] = field(default_factory=dict)
     sent: list[Case] = field(default_factory=list)
+    secrets: dict[str, None] = field(default_factory=dict)
 
     def through(self, cases: Iterable[Case], *, only_failing: bool) -> Iterator[Case]:
         """Counts cases, and yields those to write."""
@@ -82,6 +84,7 @@ class Tally:
             if only_failing and not any(case.has_failed for case in group):
                 continue  # a sequence is left out only if none of its steps failed
             self.total += len(group)
+            self.secrets |= dict.fromkeys(name for case in group for name in case.variables)
             self.sequences |= {case.step.sequence for case in group if case.step is not None}
             yield from group
 
@@ -320,9 +323,10 @@ def _write(
     if tally.outcomes:
         urls = {"resource": source.base_url, "authorization": source.auth_url}
         deliver(report_of(tally, urls, started), options, environment, is_apart=True)
-    ran = RUN_BY.get(options.format_name)
-    if out is not None and ran is not None:
-        echo(f"Next: {ran.format(shlex.quote(str(out)))}", err=True)
+    if out is not None and options.format_name in RUN_BY:
+        command, setting = RUN_BY[options.format_name]
+        secrets = "".join(setting.format(it) for it in tally.secrets if it not in settings.secrets)
+        echo(f"Next: {command.format(out=shlex.quote(str(out)), secrets=secrets)}", err=True)
     if interrupted.is_set():
         echo("Stopped early: the output is complete up to that point.", err=True)
         return ExitCode.INCOMPLETE
