@@ -176,7 +176,8 @@ def test_less_of_the_contract_than_wanted_fails_the_run(pytester: pytest.Pyteste
     pytester.makepyfile(ALL_OF_IT)
     result = pytester.runpytest_subprocess("-q", "--understudy-exercised", "90")
     assert result.ret == pytest.ExitCode.TESTS_FAILED
-    assert re.search(r"\d+ of \d+ parts, \d+%; 90 % are required", result.stdout.str())
+    assert re.search(r"\d+ of \d+ parts, \d+%; 90% are required", result.stdout.str())
+    result.stdout.re_match_lines([r"Failed: \d+\.\d% is less than 90%\."])
 
 
 @measured
@@ -215,6 +216,7 @@ def test_a_misspelt_option_of_a_marker_is_said_without_a_traceback(pytester: pyt
     result.stdout.fnmatch_lines(["test_any: *peple*"])
     result.stdout.no_fnmatch_line("*Traceback*")
     result.stdout.no_fnmatch_line("*world.py*")
+    result.stdout.no_fnmatch_line("*another exception occurred*")
 
 
 def test_a_misspelt_marker_fails_its_test_and_one_of_the_project_does_not(

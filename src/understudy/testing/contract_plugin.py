@@ -57,7 +57,7 @@ def understudy_deployment(request: pytest.FixtureRequest) -> Iterator[Any]:
     try:
         deployment = open_deployment(DeploymentOptions(_target_file(request)), os.environ)
     except StartupError as error:
-        pytest.fail(str(error), pytrace=False)
+        raise pytest.fail.Exception(str(error), pytrace=False) from None
     with closing(deployment):
         yield deployment
 
@@ -88,7 +88,7 @@ def understudy_run(understudy_deployment: Any, understudy_people: Any) -> Iterat
             run = start(understudy_deployment, options)
             stack.enter_context(closing(run.gateway.ledger))
         except StartupError as error:
-            pytest.fail(str(error), pytrace=False)
+            raise pytest.fail.Exception(str(error), pytrace=False) from None
         yield run
         left = run.undo.restore()
         if left:

@@ -122,7 +122,7 @@ def understudy(request: pytest.FixtureRequest) -> Iterator[Any]:
     except StartupError as error:
         running = request.config.stash.get(_RUNNING, None)
         failure = None if running is None else running.failure
-        pytest.fail(str(failure or error), pytrace=False)
+        raise pytest.fail.Exception(str(failure or error), pytrace=False) from None
     yield client
     client.close()
 
@@ -135,7 +135,8 @@ def understudy_world(request: pytest.FixtureRequest, understudy: Any) -> Iterato
     try:
         world = _world(request.node, understudy)
     except StartupError as error:
-        pytest.fail(f"{request.node.name}: {error}", pytrace=False)
+        msg = f"{request.node.name}: {error}"
+        raise pytest.fail.Exception(msg, pytrace=False) from None
     try:
         yield world
     finally:
@@ -227,11 +228,13 @@ def pytest_terminal_summary(
     terminalreporter.section("understudy: exercised parts of the contract")
     wanted = config.getoption("--understudy-exercised")
     count = f"{report['exercised']} of {report['declared']} parts, {report['share']:.0%}"
-    terminalreporter.line(f"{count}; {wanted:g} % are required")
+    terminalreporter.line(f"{count}; {wanted:g}% are required")
     for operation in report["operations"]:
         never = [part for part, used in operation["parts"].items() if not used]
         if never:
             terminalreporter.line(f"{operation['operation']}: never {', '.join(never)}")
+    if report["share"] * 100 < wanted:
+        terminalreporter.line(f"Failed: {report['share']:.1%} is less than {wanted:g}%.", red=True)
 
 
 def _exercised(config: pytest.Config) -> Any:
