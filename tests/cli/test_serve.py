@@ -148,13 +148,18 @@ def test_a_reload_takes_new_fixtures_and_keeps_the_state(serve, tmp_path):
     assert patient.get(f"{mock.base_url}/profiles/una").status_code == 200
 
 
-def test_a_port_in_use_is_said_in_one_line(run):
+@pytest.mark.parametrize("is_made", [False, True], ids=["alone", "under make"])
+def test_a_port_in_use_is_said_in_one_line(run, monkeypatch, is_made: bool):
+    monkeypatch.delenv("MAKELEVEL", raising=False)
+    if is_made:
+        monkeypatch.setenv("MAKELEVEL", "1")
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
         ran = run("serve", "--port", str(port), "--auth-port", "0")
     assert ran.returncode == 2
+    other = f'make serve ARGS="--port {port + 1}"' if is_made else "--port"
     assert ran.stderr == (
-        f"Error (exit code 2): Port {port} is in use; stop what runs there, or choose another with --port.\n"
+        f"Error (exit code 2): Port {port} is in use; stop what runs there, or choose another with {other}.\n"
     )
 
 

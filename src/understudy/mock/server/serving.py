@@ -69,7 +69,10 @@ def bind(host: str, port: int, option: str, *, is_shared: bool = False) -> socke
     except (OSError, OverflowError) as error:
         listener.close()
         if getattr(error, "errno", None) == errno.EADDRINUSE:
-            msg = f"Port {port} is in use; stop what runs there, or choose another with {option}."
+            other = (
+                f'make serve ARGS="{option} {port + 1}"' if "MAKELEVEL" in os.environ else option
+            )
+            msg = f"Port {port} is in use; stop what runs there, or choose another with {other}."
         else:
             if "/" in host:
                 alone = host.rstrip("/").rpartition("/")[2]
