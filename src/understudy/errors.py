@@ -347,7 +347,8 @@ def not_a_record(error: Exception, record: Any) -> str:
     elif what is None:
         text = f"{match['missing']} is missing; add it."
     elif known and what.startswith("Expected `object`"):
-        text = f"write some of {', '.join(known)} ({what})."
+        reason = "it is empty; " if what.endswith("got `null`") else ""
+        text = f"{reason}write some of {', '.join(known)}."
     else:
         text = f"{what}; correct it."
     return f"{place}: {text}" if place else text

@@ -177,6 +177,13 @@ MISTAKES = {
     "a number from a range": (["serve", "--workers", "0"], "0 is not a whole number from 1 to 64"),
     "a number above zero": (["verify", "--max-time", "0"], "0.0 is not a number above 0"),
     "a directory": (["serve", "--tls", __file__], "is a file; name a directory"),
+    "a directory to export to": (["export"], "write a new directory, such as fixtures.\nTry"),
+    "no such command": (["frobnicate"], "there is no command 'frobnicate'.\nTry 'main --help'"),
+    "an agent's target": (["mcp", "--target", "no.toml"], "no.toml cannot be read"),
+    "no report": (
+        ["rules", "--coverage", "no.json"],
+        "no.json cannot be read: No such file or directory. `understudy verify --report json=FILE`",
+    ),
     "a command": (["serv"], "there is no command 'serv'; did you mean 'serve'?"),
     "one document of two": (
         ["drift", "--documents", "a.yaml"],
@@ -264,6 +271,11 @@ def test_an_archive_without_its_members_is_refused_in_plain_words(tmp_path: Path
             ":1 is not valid TOML. `understudy verify --template` prints",
         ),
         ("--har", "{", "is not an HTTP archive (HAR 1.2). Save one in a browser's"),
+        (
+            "--facts",
+            "",
+            "(it is empty; write some of deployment, learnt, requests, facts, unsettled).",
+        ),
         ("--baseline", "[1]", "is neither a JSON report of verify nor a TOML file in which each"),
     ],
 )
@@ -275,6 +287,23 @@ def test_what_to_do_comes_before_the_words_of_a_parser(
     refused = run("verify", option, path, "--rules", "qr-default-size")
     assert refused.exit_code == 2
     assert said in refused.stderr
+
+
+def test_an_empty_report_is_no_baseline(tmp_path: Path):
+    path = tmp_path / "last.json"
+    path.touch()
+    refused = run("verify", "--baseline", path, "--rules", "qr-default-size")
+    assert refused.exit_code == 2
+    assert f"{path} is not a JSON report of verify; write one with" in refused.stderr
+
+
+def test_cleaning_up_by_another_file_does_not_ask_to_delete_it(tmp_path: Path):
+    path = tmp_path / "staging.toml"
+    path.write_text(TARGET)
+    refused = run("cleanup", path)
+    assert refused.exit_code == 2
+    assert "Name the journal of the run, such as staging.journal." in refused.stderr
+    assert "delete" not in refused.stderr
 
 
 def test_a_wrong_variable_is_named_and_not_the_option():

@@ -71,6 +71,10 @@ def test_the_journal_is_shown_oldest_first(run) -> None:
     assert re.match(r"Next: understudy explain [23] --mock http", run("journal").stderr)
 
 
+def test_a_limit_of_nothing_does_not_say_that_nothing_was_received(run) -> None:
+    assert run("journal", "--limit", "0").output == ""
+
+
 def test_a_person_that_does_not_exist_is_a_mistake_and_no_empty_journal(run) -> None:
     refused = run("journal", "--person", "adda")
     assert refused.exit_code == 2

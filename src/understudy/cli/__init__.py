@@ -88,7 +88,7 @@ class Commands(click.Group):
         """
         if args and not args[0].startswith("-") and self.get_command(ctx, args[0]) is None:
             word = _ELSEWHERE.get(args[0], args[0])
-            hint = nearest(word, self.list_commands(ctx)) or "; see understudy --help"
+            hint = nearest(word, self.list_commands(ctx)) or "."
             ctx.fail(f"there is no command {args[0]!r}{hint}")
         return super().resolve_command(ctx, args)
 
@@ -159,6 +159,7 @@ _CREDENTIALS: Final = frozenset({"-H", "--header", "--headers", "-a", "--auth", 
 _NEEDED: Final = {
     "cleanup": "the journal that the killed run left beside its target file, such as staging.journal",
     "explain": "the id that `understudy journal` shows, or last",
+    "export": "a new directory, such as fixtures",
     "infer": "an OpenAPI document, such as service.yaml",
     "lint": "an OpenAPI document, such as service.yaml",
     "open": "a capsule, which the console saves",

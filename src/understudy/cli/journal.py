@@ -75,7 +75,7 @@ def journal(running: RunningMock, **options: Any) -> None:
         shown = str(next(refused, page["requests"][0]["id"]))
         mock_words = words_of(running, ("url", "world"))
         last_lines(following=shlex.join(["understudy", "explain", shown, *mock_words]))
-    if not page["requests"] and not options["follow"]:
+    if not page["meta"]["total"] and not options["follow"]:
         click.echo(_nothing(mock, wanted), err=True)
     if options["follow"]:
         for entry in mock.follow(wanted):

@@ -1,5 +1,6 @@
 """``understudy mcp``: lets an agent use the mock and the contract."""
 
+import os
 import secrets  # noqa: TID251 - no fixture, and it must not be guessed
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
@@ -72,7 +73,10 @@ def mcp(**options: Any) -> None:
         raise click.UsageError(msg)
     from understudy.mcp_server.server import assemble
     from understudy.verify.admin_client import AdminClient
+    from understudy.verify.target import load_target
 
+    if options["target"] is not None:
+        load_target(options["target"], os.environ)  # says a mistake now, and not to the agent later
     with _mock(options) as url, closing(AdminClient(url, token=options["admin_token"])) as mock:
         mock.expect_mock()
         assembled = assemble(mock, *(options[name] for name in ("document", "target", "facts")))

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import orjson
 
-from understudy.errors import StartupError
+from understudy.errors import StartupError, unreadable
 from understudy.reports.content import Report
 from understudy.terminal import counted
 
@@ -24,10 +24,13 @@ class Change(NamedTuple):
 
 
 def is_report(path: Path) -> bool:
-    """Tells whether a baseline is a JSON report, rather than a list of accepted findings."""
+    """Tells whether a baseline is a JSON report, rather than a list of accepted findings.
+
+    A name in .json decides: an empty file would be an empty list, and so accepted in silence.
+    """
     try:
         with path.open("rb") as file:
-            return file.read(64).lstrip().startswith(b"{")
+            return path.suffix == ".json" or file.read(64).lstrip().startswith(b"{")
     except OSError:
         return False  # reading the list reports the error
 
@@ -41,13 +44,18 @@ def read_report(path: Path, option: str, *members: str) -> Mapping[str, Any]:
         members: Further members that it must have.
 
     Raises:
-        StartupError: The file is not such a report.
+        StartupError: The file cannot be read, or is not such a report.
     """
     try:
         report: Mapping[str, Any] = orjson.loads(path.read_bytes())
         # Raises unless the report has all that a comparison reads.
         _ = {rule["id"]: rule["status"] for rule in report["rules"]}, [report[it] for it in members]
-    except (OSError, ValueError, KeyError, TypeError) as error:
+    except OSError as error:
+        msg = unreadable(
+            f"{option} {path}", error, "`understudy verify --report json=FILE` writes one."
+        )
+        raise StartupError(msg) from error
+    except (ValueError, KeyError, TypeError) as error:
         msg = (
             f"{option} {path} is not a JSON report of verify; write one with --report json={path}."
         )

@@ -356,10 +356,10 @@ def read_journal(path: Path) -> UndoJournal:
         )
         raise StartupError(unreadable(path, error, remedy)) from error
     except (ValidationError, orjson.JSONDecodeError, ValueError) as error:
-        msg = (
-            f"{path} is not an undo journal of understudy verify: {error}. "
-            "If an earlier run changed nothing that has to be undone, delete the file."
-        )
+        remedy = "Name the journal of the run, such as staging.journal."
+        if path.suffix == ".journal":
+            remedy = "If an earlier run changed nothing that has to be undone, delete the file."
+        msg = f"{path} is not an undo journal of understudy verify: {error}. {remedy}"
         raise StartupError(msg) from error
 
 
