@@ -50,6 +50,7 @@ def load_seed_data(path: Path, stateful: StatefulDocument) -> SeedData:
             msg = f"--seed-data {path} has no file of {', '.join(sorted(_SUFFIXES))}."
             raise StartupError(msg)
     supplied: dict[str, list[Mapping[str, Any]]] = {}
+    keys: set[tuple[str, ...]] = set()
     for file in files:
         for name, items in _content(file):
             collection = _collection(file, name, stateful)
@@ -57,8 +58,27 @@ def load_seed_data(path: Path, stateful: StatefulDocument) -> SeedData:
             names = {parent.parameter for parent in collection.parents}
             for number, item in enumerate(items, start=1):
                 where = f"{file}: {collection.path}: item {number}"
-                supplied.setdefault(collection.path, []).append(_checked(where, item, shape, names))
+                checked = _checked(where, item, shape, names)
+                key = _key(collection, checked)
+                if key in keys:
+                    msg = f"{where}: {key[1]} {key[2]!r} identifies an earlier item already."
+                    raise StartupError(msg)
+                keys |= {key} if key else set()
+                supplied.setdefault(collection.path, []).append(checked)
     return supplied
+
+
+def _key(collection: ResourceCollection, item: Mapping[str, Any]) -> tuple[str, ...]:
+    """Returns the path, the member and its value that identify an item, and its parents' values.
+
+    It is empty for an item whose identifier is made.
+    """
+    name = collection.identifier
+    if name is None or name not in item:
+        return ()
+    parents = () if collection.is_flat else collection.parents
+    values = (text_of(item.get(it.parameter)) for it in parents)
+    return (collection.path, name, text_of(item[name]), *values)
 
 
 def _content(file: Path) -> Iterator[tuple[str, Sequence[Any]]]:
@@ -210,6 +230,7 @@ class _Seeding:
         self._seed = seed
         self._supplied = supplied
         self._items: dict[str, list[Item]] = {}
+        self._taken: dict[str, set[str]] = {}
         self._keyed: dict[str, Mapping[str, Item]] = {}
         self._examples: dict[str, Sequence[Mapping[str, Any]]] = {}
 
@@ -263,17 +284,23 @@ class _Seeding:
         example: Mapping[str, Any],
         items: Sequence[Item],
     ) -> Item:
-        number = len(items) + 1
-        taken = {item.identifier for item in items}
-        identifier = example.get(shape.identifier or "")
-        if identifier is None or text_of(identifier) in taken:
+        number, name = len(items) + 1, shape.identifier or ""
+        if shape.resource.path not in self._taken:
+            supplied = self._supplied.get(shape.resource.path, ())
+            self._taken[shape.resource.path] = {text_of(it[name]) for it in supplied if name in it}
+        taken = self._taken[shape.resource.path]
+        identifier = example.get(name)
+        if identifier is None:
             sampled = (it for it in self._sampled(shape) if text_of(it) not in taken)
             identifier = next(sampled, None)
             if identifier is None:
                 identifier = maker.identifier(number, lambda value: text_of(value) in taken)
+        taken.add(text_of(identifier))
         made = maker.body(number, identifier, address.values, {}, None)
-        body = {**made, **example, **({shape.identifier: identifier} if shape.identifier else {})}
-        body = _distinct(shape, body, number, [*(it.body for it in items), *self._avoided(shape)])
+        body = {**made, **example, **({name: identifier} if name else {})}
+        if shape.resource.unique:
+            others = [*(it.body for it in items), *self._avoided(shape)]
+            body = _distinct(shape, body, number, others)
         return Item.of(text_of(identifier), address.parents, number, bounded(body))
 
     def _avoided(self, shape: ItemShape) -> Sequence[Mapping[str, Any]]:

@@ -45,12 +45,39 @@ def test_what_is_created_later_does_not_take_the_identifier_of_a_seed(tmp_path):
     assert len({2, *numbers}) == 3
 
 
+def test_an_identifier_that_is_made_is_not_that_of_a_later_seed(tmp_path):
+    path = tmp_path / "seeds.yaml"
+    path.write_text(
+        f"lists: [{{id: {ID}, name: Home}}]\ntodos: [{{title: Milk}}, {{id: 1, title: Ink}}]\n"
+    )
+    ask = asked(path)
+    todos = ask("GET", f"/lists/{ID}/todos").json()["data"]
+    assert [(it["id"], it["title"]) for it in todos] == [(2, "Milk"), (1, "Ink")]
+
+
+def test_items_below_two_parents_may_have_the_same_identifier(tmp_path):
+    other = ID.replace("1", "2", 8)
+    path = tmp_path / "seeds.yaml"
+    path.write_text(
+        f"lists: [{{id: {ID}, name: Home}}, {{id: {other}, name: Work}}]\n"
+        f"todos: [{{listId: {ID}, id: 9, title: Milk}}, {{listId: {other}, id: 9, title: Ink}}]\n"
+    )
+    ask = asked(path)
+    titles = [ask("GET", f"/lists/{it}/todos/9").json().get("title") for it in (ID, other)]
+    assert titles == ["Milk", "Ink"]
+
+
 @pytest.mark.parametrize(
     ("name", "content", "message"),
     [
         ("seeds.yaml", "list: [{name: Home}]", "did you mean 'lists'?"),
         ("seeds.yaml", "lists: [{name: ''}]", r"lists: item 1: name: "),
         ("seeds.yaml", "lists: [7]", "must be an object"),
+        (
+            "seeds.yaml",
+            f"lists: [{{id: {ID}, name: a}}, {{id: {ID}, name: b}}]",
+            f"item 2: id '{ID}'",
+        ),
         ("seeds.yaml", "lists: 7", "must be a list of items"),
         ("none.yaml", None, "cannot be read"),
     ],
