@@ -296,7 +296,8 @@ def test_a_target_that_matches_nothing_is_a_loss_of_the_document(tmp_path: Path)
     ("action", "reason"),
     [
         ({"target": "$["}, r"target '\$\[' is not a JSONPath"),
-        ({"update": {}}, "target None is not a JSONPath"),
+        ({"update": {}}, "has no target"),
+        ({"target": 7, "update": {}}, "target 7 is not a JSONPath"),
         ({"target": ""}, r"target '' is not a JSONPath \(RFC 9535\): expected"),
         ({"target": f"$[{'9' * 5000}]"}, "is not a JSONPath"),
         ({"target": f"$[?{'(' * 5000}@.a{')' * 5000}]"}, "is not a JSONPath"),

@@ -48,7 +48,10 @@ def _applied(root: dict[str, Any], path: Path) -> list[Diagnostic]:
     added = 0
     for number, action in enumerate(_actions(path)):
         place = f"{path}: action {number + 1}"
-        matches = _find(action.get("target"), root, place)
+        if "target" not in action:
+            msg = f"{place} has no target."
+            raise StartupError(msg)
+        matches = _find(action["target"], root, place)
         if not matches:
             message = f"{place}: target {action['target']!r} matches nothing."
             unmatched.append(loss("unmatched-overlay-target", "#", message))
