@@ -35,7 +35,10 @@ webhooks:
 components:
   schemas:
     Order: {type: object, properties: {id: {type: string, readOnly: true}, item: {type: string}, hook: {type: string}}}
-    Event: {type: object, required: [kind, data], properties: {kind: {const: shipped}, data: {$ref: '#/components/schemas/Order'}}}
+    Event:
+      type: object
+      required: [kind, data, orderId, batch]
+      properties: {kind: {const: shipped}, data: {$ref: '#/components/schemas/Order'}, orderId: {type: string}, batch: {type: integer}}
 """
 
 
@@ -63,7 +66,7 @@ class Scene:
     async def order(self, **headers: str) -> dict[str, Any]:
         sent = {"item": "tea", "hook": self.url}
         created: dict[str, Any] = await self.ask(
-            "POST", "/orders?tenant=a", json=sent, headers=headers
+            "POST", "/orders?tenant=a&batch=1234", json=sent, headers=headers
         )
         return created
 
@@ -114,7 +117,8 @@ def test_a_callback_is_sent_by_the_worlds_clock_with_what_was_created(play: Play
         ((head, headers, body),) = scene.received
         assert head == "POST /hooks/a HTTP/1.1"
         assert (headers["x-event"], headers["content-type"]) == ("shipped", "application/json")
-        assert body == {"kind": "shipped", "data": {**created, "hook": scene.url}}
+        data = {**created, "hook": scene.url}
+        assert body == {"kind": "shipped", "data": data, "orderId": created["id"], "batch": 1234}
 
     play(act)
 
@@ -171,7 +175,7 @@ def test_a_receiver_that_is_not_permitted_gets_nothing_and_the_journal_says_why(
 ) -> None:
     async def act(scene: Scene) -> None:
         sent = {"item": "tea", **({"hook": hook} if hook else {})}
-        await scene.ask("POST", "/orders?tenant=a", json=sent, headers=headers)
+        await scene.ask("POST", "/orders?tenant=a&batch=1234", json=sent, headers=headers)
         (entry,) = await scene.journal()
         assert any(
             note.startswith("no shipped is sent") and reason in note for note in entry["notes"]

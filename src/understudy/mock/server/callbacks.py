@@ -6,6 +6,7 @@ machine, and to hosts that its user permits.
 """
 
 import asyncio
+import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
@@ -27,6 +28,7 @@ from understudy.mock.server.endpoint import Endpoint, endpoints
 from understudy.mock.server.guards import admin_error
 from understudy.mock.server.hosts import BASE_PATH, host_name, is_local, origin_host
 from understudy.mock.server.journaling import RequestListener
+from understudy.mock.server.parameters import convert
 from understudy.mock.server.request_context import Peer, RequestContext, RequestHead, RequestTarget
 from understudy.mock.server.worlds import World
 from understudy.openapi.expressions import ExchangeValues, evaluated
@@ -58,6 +60,8 @@ _AGAIN: Final = frozenset({0, 408, 429, *range(500, 600)})
 
 _READABLE: Final = punctuation.replace("%", "") + " "
 """Characters of a name that stay readable in a header; others are percent-encoded (RFC 3986, 2.1)."""
+
+_NUMERIC: Final = frozenset({"integer", "number"})
 
 _SUCCESSES: Final = range(200, 300)
 
@@ -145,7 +149,7 @@ class _Waiting:
         sendable: Callback to send.
         url: URL of the receiver.
         cause: Request that triggered the callback.
-        known: Members of the exchange's bodies, whose values the callback's body gets.
+        known: Name to value in the exchange, for the members of the callback's body.
         due: Time of the sending, by the world's clock.
         attempt: Number of attempts so far.
     """
@@ -215,10 +219,7 @@ class Callbacks:
             if refusal is not None:
                 context.notes.append(f"no {sendable.name} is sent: {refusal}")
                 continue
-            bodies = (exchange[side]["body"] for side in ("request", "response"))
-            known = {
-                name: it for body in bodies if isinstance(body, dict) for name, it in body.items()
-            }
+            known = _known(endpoint.operation.path, exchange)
             due = context.world.clock.now() + timedelta(seconds=DELAYS[0])
             context.notes.append(f"{sendable.name} is sent to {url:.200} at {due:%H:%M:%S}")
             self._wait(_Waiting(sendable, url, context, known, due))
@@ -336,6 +337,20 @@ def _parsed(body: bytes, content_type: bytes) -> Any:
     return None
 
 
+def _known(path: str, exchange: ExchangeValues) -> dict[str, Any]:
+    """Returns name to value of an exchange's parameters and bodies; later ones take precedence.
+
+    The ``id`` of the response to ``POST /orders`` is its ``orderId`` and ``order_id``, too.
+    """
+    request, response = exchange["request"], exchange["response"]
+    parts = (request["query"], request["path"], request["body"], response["body"])
+    known = {name: it for part in parts if isinstance(part, dict) for name, it in part.items()}
+    if isinstance(response["body"], dict) and "id" in response["body"]:
+        one = re.sub("ies$", "y", path.rpartition("/")[2]).removesuffix("s")
+        known = {f"{one}Id": known["id"], f"{one}_id": known["id"], **known}
+    return known
+
+
 def _content(sendable: Sendable, world: World, known: Mapping[str, Any]) -> _Content:
     """Returns an example or a generated body of a callback, with the values of the exchange."""
     operation, schemas = sendable.endpoint.operation, sendable.endpoint.schemas
@@ -359,7 +374,10 @@ def _with_known(body: dict[str, Any], known: Mapping[str, Any], accepts: Any) ->
     """Returns a body with known values in its members of these names, down to the second level."""
     for step in (None, *(name for name, member in body.items() if isinstance(member, dict))):
         for name in [it for it in (body if step is None else body[step]) if it in known]:
-            held = {**(body if step is None else body[step]), name: known[name]}
+            inner, value = body if step is None else body[step], known[name]
+            if isinstance(value, str) and not isinstance(inner[name], str):  # a parameter's text
+                value = convert(value, _NUMERIC)
+            held = {**inner, name: value}
             changed = held if step is None else {**body, step: held}
             body = changed if accepts(changed) else body
     return body
