@@ -42,6 +42,17 @@ async def test_a_tool_says_whether_it_changes_anything(connect):
     }
 
 
+async def test_an_argument_that_a_tool_does_not_have_is_refused(connect):
+    async with connect() as agent:
+        await agent.send("GET", "/profiles/ada")
+        with pytest.raises(Refused, match="no argument 'request'; did you mean 'request_id'"):
+            await agent.call("explain_request", request=1)
+        with pytest.raises(
+            Refused, match="no argument 'x'; there are request_id, operation, status"
+        ):
+            await agent.call("explain_request", x=1)
+
+
 async def test_stored_text_is_marked_as_data(connect):
     async with connect() as agent:
         await agent.send(

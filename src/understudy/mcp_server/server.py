@@ -22,13 +22,13 @@ from mcp_types import ToolAnnotations
 from starlette.responses import Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from understudy.errors import StartupError
+from understudy.errors import StartupError, nearest
 from understudy.installation import missing_extra, version
 from understudy.interface.rules import load_rules, switches
 from understudy.mcp_server import tools
 from understudy.mcp_server.deployment import deployment_tools
 from understudy.mcp_server.messages import NOTICE
-from understudy.mcp_server.session_worlds import SESSION_HEADER, SessionWorlds
+from understudy.mcp_server.session_worlds import SESSION_HEADER, SessionWorlds, ToolContext
 from understudy.mock.server.guards import reason_against
 from understudy.openapi.bundled import openapi_directory
 from understudy.verify.admin_client import AdminClient
@@ -119,6 +119,30 @@ _READING: Final = frozenset(
 )
 
 
+class StrictServer(MCPServer[SessionWorlds]):
+    """An MCP server that refuses arguments which a tool does not have; the SDK ignores them."""
+
+    async def call_tool(
+        self, name: str, arguments: dict[str, Any], context: ToolContext | None = None
+    ) -> Any:
+        """Calls a tool.
+
+        Raises:
+            ToolError: The tool does not have such an argument, or fails.
+        """
+        known = [
+            key
+            for it in await self.list_tools()
+            if it.name == name
+            for key in it.input_schema["properties"]
+        ]
+        for unknown in [it for it in arguments if known and it not in known]:
+            hint = nearest(unknown, known) or f"; there are {', '.join(known)}"
+            msg = f"{name} has no argument {unknown!r}{hint}"
+            raise ToolError(msg)
+        return await super().call_tool(name, arguments, context)
+
+
 class Assembled(NamedTuple):
     """An MCP server, and the worlds of its sessions."""
 
@@ -150,7 +174,7 @@ def assemble(
             with anyio.CancelScope(shield=True):
                 await anyio.to_thread.run_sync(worlds.close)
 
-    server = MCPServer(
+    server = StrictServer(
         "understudy",
         title="understudy: mock and contract tests",
         instructions=INSTRUCTIONS,
