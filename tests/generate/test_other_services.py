@@ -146,6 +146,8 @@ paths:
   /one-header: {get: {security: [{token: [], basic: [], key: []}], responses: *ok}}
   /key-or-token: {get: {security: [{key: []}, {token: []}], responses: *ok}}
   /certificate: {get: {security: [{certificate: []}], responses: *ok}}
+  /certificate-or-token: {get: {security: [{certificate: []}, {token: []}], responses: *ok}}
+  /token-or-certificate: {get: {security: [{token: []}, {certificate: []}], responses: *ok}}
   /refused: {get: {responses: {'409': {description: always}}}}
 components:
   securitySchemes:

@@ -163,7 +163,7 @@ class PlainRequests:
         return draft.with_headers(name, text if _PRINTABLE.fullmatch(text) else "a")
 
     def _with_credentials(self, draft: Draft, operation: Operation) -> Draft:
-        """Returns the draft with the credentials of the first security requirement.
+        """Returns the draft with the credentials of the security requirement that it meets.
 
         A request has one Authorization header, so a bearer token replaces other schemes in it.
         """
@@ -172,9 +172,17 @@ class PlainRequests:
             draft = draft.with_headers("Authorization", f"Bearer {protocol.BEARER_TOKEN}")
         if not operation.security or {} in operation.security:
             return draft
-        for name in operation.security[0]:
+        for name in self._met(operation):
             draft = self._with_credential(draft, self._scheme(name), has_token=has_token)
         return draft
+
+    def _met(self, operation: Operation) -> Mapping[str, Any]:
+        """Returns the security requirement that plain requests meet: the first with a credential.
+
+        A client certificate (mutual TLS) is none that a request could send.
+        """
+        sendable = (it for it in operation.security if any(credentials_of(map(self._scheme, it))))
+        return next(sendable, {})
 
     def _with_credential(
         self, draft: Draft, scheme: Mapping[str, Any], *, has_token: bool
@@ -195,14 +203,15 @@ class PlainRequests:
     def bearer_access(self, operation: Operation) -> str:
         """Returns whether a bearer token is ``required`` or ``optional``; empty if it is not used.
 
-        Only the first security requirement is considered, as plain requests meet that one.
+        Only one security requirement is considered, unless none is needed: plain requests meet one.
         """
-        sent = operation.security[:1] if {} not in operation.security else operation.security
+        is_optional = {} in operation.security
+        sent = operation.security if is_optional else (self._met(operation),)
         named = {name for alternative in sent for name in alternative}
         if BEARER not in credentials_of(map(self._scheme, named)):
             return ""
         is_lookup = LOOKUP in self._own and key_of(operation.method, operation.path) == LOOKUP
-        return "optional" if {} in operation.security or is_lookup else "required"
+        return "optional" if is_optional or is_lookup else "required"
 
     def _scheme(self, name: str) -> Mapping[str, Any]:
         node = self._document.root.child("components", "securitySchemes", name)

@@ -58,13 +58,18 @@ def test_parts_of_one_alternative_are_wanted_together() -> None:
     assert decided({"key": (), "bearer": ()}) == Access("unread", alternatives=(both,))
 
 
-@pytest.mark.parametrize("open_", [{}, {"certificate": ()}, {"undeclared": ()}])
-def test_nothing_must_be_sent_where_one_alternative_asks_for_nothing(open_) -> None:
+def test_nothing_must_be_sent_where_one_alternative_asks_for_nothing() -> None:
     basic = Credential("header", "authorization", "basic")
     optional = Access("unread", alternatives=((basic,),), is_optional=True)
-    assert decided({"basic": ()}, open_) == decided(open_, {"basic": ()}) == optional
-    assert decided({"bearer": ()}, open_) == Access("optional")
-    assert decided(open_) == Access("unread")
+    assert decided({"basic": ()}, {}) == decided({}, {"basic": ()}) == optional
+    assert decided({"bearer": ()}, {}) == Access("optional")
+    assert decided({}) == Access("unread")
+
+
+@pytest.mark.parametrize("other", [{"certificate": ()}, {"undeclared": ()}])
+def test_an_alternative_that_no_request_can_meet_makes_no_other_optional(other) -> None:
+    assert decided({"bearer": ()}, other) == decided(other, {"bearer": ()}) == Access("required")
+    assert decided(other) == Access("unread")
 
 
 def test_a_token_beside_other_kinds_is_one_alternative_of_several() -> None:

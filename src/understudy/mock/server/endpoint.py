@@ -223,7 +223,7 @@ def access(
     alternatives = tuple(dict.fromkeys(filter(None, requirements)))
     if not alternatives:
         return Access("unread")
-    is_optional = () in requirements
+    is_optional = {} in operation.security
     if is_implemented:
         is_optional = is_optional or not {"401", "4XX"} & operation.responses.keys()
     declared = () if is_implemented else _declared_scopes(operation, schemes)
