@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from contextlib import closing
 from dataclasses import replace
 from datetime import timedelta
+from functools import partial
 from pathlib import Path
 from typing import Any, Final
 from urllib.parse import urlencode
@@ -21,8 +22,8 @@ from understudy.verify.clock import ClockState
 from understudy.verify.deployment import Deployment, deployment_of, ledger_of, locked, over_after
 from understudy.verify.run import gateway_of
 from understudy.verify.shapes import bundled
-from understudy.verify.target import Login, expect_sendable
-from understudy.verify.transport import DeploymentTransport, received
+from understudy.verify.target import Login, Target, expect_sendable
+from understudy.verify.transport import DeploymentTransport, RenewingTransport, received
 from understudy.verify.undo import Undo
 from understudy.verify.undo_journal import read_journal
 
@@ -114,7 +115,7 @@ def restore(journal: Path, target_file: Path, environment: Mapping[str, str]) ->
     """
     state = read_journal(journal)
     opened = open_deployment(DeploymentOptions(target_file), environment, state.clock)
-    deployment = replace(opened, journal=journal)
+    deployment = logged_in(replace(opened, journal=journal))
     with closing(deployment), locked(deployment):
         base_url = deployment.target.base_url
         if base_url != state.base_url:
@@ -136,22 +137,40 @@ def logged_in(deployment: Deployment) -> Deployment:
     Raises:
         StartupError: A login is refused, or its response has no token.
     """
+    logins = _logins(deployment.target)
+    if not logins:
+        return deployment
+    tokens = {name: _token(deployment, *logins[name]) for name in logins}
+    target = _with_tokens(deployment.target, tokens)
+    expect_sendable(target, "[login]")
+    renewals = {tokens[name]: partial(_token, deployment, *logins[name]) for name in logins}
+    transport = RenewingTransport(deployment.transport, renewals)
+    return replace(deployment, target=target, transport=transport)
+
+
+def as_if_logged_in(deployment: Deployment) -> Deployment:
+    """Returns a deployment for a plan: a name stands for each token that a login would obtain."""
     target = deployment.target
-    tokens = {
-        name: _token(deployment, table, login)
-        for name, table, login in (
-            ("access_token", "login", target.login),
-            ("other_access_token", "other_login", target.other_login),
-            ("read_only_token", "reader_login", target.reader_login),
-        )
+    return replace(deployment, target=_with_tokens(target, {it: it for it in _logins(target)}))
+
+
+def _logins(target: Target) -> dict[str, tuple[str, Login]]:
+    """Returns the table and the login for each credential that the target file obtains by a login."""
+    tables = (
+        ("access_token", "login", target.login),
+        ("other_access_token", "other_login", target.other_login),
+        ("read_only_token", "reader_login", target.reader_login),
+    )
+    return {
+        name: (table, login)
+        for name, table, login in tables
         if login.path and getattr(target.credentials, name) is None
     }
-    if not tokens:
-        return deployment
+
+
+def _with_tokens(target: Target, tokens: Mapping[str, str]) -> Target:
     credentials = msgspec.structs.replace(target.credentials, **tokens)
-    target = msgspec.structs.replace(target, credentials=credentials)
-    expect_sendable(target, "[login]")
-    return replace(deployment, target=target)
+    return msgspec.structs.replace(target, credentials=credentials)
 
 
 def _token(deployment: Deployment, table: str, login: Login) -> str:

@@ -9,7 +9,7 @@ import click
 from rich.console import Console
 
 from understudy.api.judging import TELLING_CASES, cases_of, judge, phases_of
-from understudy.api.opening import logged_in, open_deployment
+from understudy.api.opening import as_if_logged_in, logged_in, open_deployment
 from understudy.cli.commands import VerifyOptions
 from understudy.cli.exit_codes import ExitCode
 from understudy.cli.init_target import ask_for_target, template
@@ -185,7 +185,7 @@ def print_plan(options: VerifyOptions, environment: Mapping[str, str]) -> None:
     """
     plan = Plan(Terminal(highlight=False))
     issuing = tokens = 0
-    deployment = open_deployment(options.where, environment)
+    deployment = as_if_logged_in(open_deployment(options.where, environment))
     deployment.close()
     document = deployment.document or bundled("service.yaml")
     probes = chosen(deployment, document, options.rules)

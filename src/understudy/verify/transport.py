@@ -6,13 +6,16 @@ response.
 """
 
 import os
+import re
 import ssl
 import threading
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import closing, contextmanager
+from dataclasses import replace
 from datetime import timedelta
 from functools import cached_property, lru_cache
+from http import HTTPStatus
 from math import inf
 from time import monotonic
 from typing import Any, Final, NamedTuple
@@ -364,3 +367,67 @@ def _texts(headers: list[tuple[bytes, bytes]]) -> Headers:
 
 def _decoded(headers: list[tuple[bytes, bytes]], encoding: str) -> Headers:
     return tuple((name.decode(encoding).lower(), text.decode(encoding)) for name, text in headers)
+
+
+_MOST_NEEDLESS: Final = 3
+"""Logins in a row that changed no refusal, before none follows until a token is accepted again."""
+
+
+class RenewingTransport(ValueTransport):
+    """Logs in again when a token is no longer accepted, and sends the newest one in its place.
+
+    Tokens of logins are often short-lived, and an operation that a run tries may end the session; all
+    later responses would be 401 then. Reports and checks see the first token only.
+
+    Args:
+        transport: Sends the requests.
+        renewals: The first token of each login to a function that logs in again.
+    """
+
+    def __init__(
+        self, transport: httpx.BaseTransport, renewals: Mapping[str, Callable[[], str]]
+    ) -> None:
+        self._transport = transport
+        self._renewals = renewals
+        self._newest = {first: first for first in renewals}
+        self._needless = dict.fromkeys(renewals, 0)
+        self._lock = threading.Lock()
+
+    def respond(self, request: Request) -> Response:
+        """Sends a request; once more after a login, if its token was refused with 401.
+
+        Raises:
+            httpx.HTTPError: No response was received, or one that is too large.
+            StartupError: The login is refused.
+        """
+        first = next((it for it in self._renewals if _has(request, it)), None)
+        if first is None:
+            return received(self._transport, request)
+        newest = self._newest[first]
+        response = received(self._transport, _with(request, first, newest))
+        if response.status != HTTPStatus.UNAUTHORIZED:
+            self._needless[first] = 0
+            return response
+        with self._lock:
+            if self._newest[first] == newest and self._needless[first] < _MOST_NEEDLESS:
+                self._newest[first] = self._renewals[first]()
+        if self._newest[first] == newest:
+            return response
+        response = received(self._transport, _with(request, first, self._newest[first]))
+        self._needless[first] += response.status == HTTPStatus.UNAUTHORIZED
+        return response
+
+    def close(self) -> None:
+        """Closes the connections."""
+        self._transport.close()
+
+
+def _has(request: Request, token: str) -> bool:
+    """Tells whether a request has a token once, in a header as clients usually write it."""
+    usual = re.compile(rf"(?:(?:Bearer )?|.*=){re.escape(token)}(?:;.*)?")
+    return sum(usual.fullmatch(text) is not None for _, text in request.headers) == 1
+
+
+def _with(request: Request, first: str, newest: str) -> Request:
+    headers = tuple((name, text.replace(first, newest)) for name, text in request.headers)
+    return replace(request, headers=headers)
