@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterator
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -9,6 +10,7 @@ import pytest
 from click.testing import CliRunner, Result
 from tests.cli.conftest import Running
 
+from understudy.api import opening
 from understudy.cli import main
 
 SHOP = """
@@ -123,6 +125,16 @@ def test_the_base_url_names_where_cases_are_sent(shop: Path, other_service: str)
     assert {line["request"]["url"].partition("?")[0] for line in lines} == {
         f"{other_service}/orders"
     }
+
+
+def test_every_case_is_sent_however_many_requests_a_run_of_verify_may_send(
+    shop: Path, other_service: str, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(opening, "LEAST_REQUESTS", 4)
+    monkeypatch.setattr(opening, "REQUESTS_OF_OPERATION", 1)
+    monkeypatch.setattr(opening, "MOST_TIME", timedelta(microseconds=1))
+    _, lines = send("createOrder", "--document", shop, "--base-url", other_service, "--count", 9)
+    assert [line["outcome"] for line in lines if line["outcome"].startswith("not sent")] == []
 
 
 PETSTORE = Path(__file__).parents[1] / "mock" / "petstore.yaml"

@@ -72,8 +72,8 @@ def limits_of(
         deployment: The deployment.
         options: The caller's options, whose limits replace the default ones.
     """
-    document = deployment.document
-    if options.is_mock or document is None or interface_operations(document):
+    document, is_limited = deployment.document, options.has_default_limits
+    if options.is_mock or document is None or not is_limited or interface_operations(document):
         return options.max_requests, options.max_time
     most = max(LEAST_REQUESTS, REQUESTS_OF_OPERATION * len(operations(document)))
     requests = most if options.max_requests is None else options.max_requests

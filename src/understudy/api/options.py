@@ -37,6 +37,7 @@ class DeploymentOptions:
         mode: What may be written.
         max_requests: The most requests to send; None for no limit but the hour's.
         max_time: Stop sending after this time; None for no end.
+        has_default_limits: Whether these two have defaults for another service.
         seed: Seed for the identifiers and responses of the mock in this process.
     """
 
@@ -51,6 +52,7 @@ class DeploymentOptions:
     mode: Mode | None = None
     max_requests: int | None = None
     max_time: timedelta | None = None
+    has_default_limits: bool = True
     seed: int = 0
 
     @property

@@ -229,7 +229,8 @@ def _send(options: GenerateOptions, interrupted: Event, environment: Mapping[str
     from understudy.api.sending import sending
     from understudy.record.recorder import people_of_reports
 
-    deployment = logged_in(open_deployment(options.where, environment))
+    where = replace(options.where, has_default_limits=False)  # --count says how many
+    deployment = logged_in(open_deployment(where, environment))
     if deployment.document is not None:
         print_missing_base(deployment.document, deployment.target.base_url)
     people = people_of_reports(deployment, options.where.target_file)
