@@ -37,6 +37,13 @@ def test_each_request_that_changed_something_is_listed(edited: Driver) -> None:
     assert (listed["total"], listed["reaches"]) == (2, 1)
 
 
+@pytest.mark.parametrize("fork", [{}, {"fork": "default"}], ids=["new", "forked"])
+def test_the_history_of_a_new_world_does_not_begin_with_a_lookup(edited: Driver, fork) -> None:
+    edited.admin("POST", "/worlds", {"name": "fresh", **fork})
+    edited.get("/__world/fresh/v3/profiles/ben")
+    assert edited.get("/__world/fresh/__admin/changes").json()["changes"] == []
+
+
 def test_calls_of_the_admin_api_are_listed_without_a_number(edited: Driver) -> None:
     edited.admin("PUT", "/clock", {"frozen": True})
     [entry] = edited.admin("GET", "/changes?limit=1")["changes"]

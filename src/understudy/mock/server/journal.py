@@ -246,7 +246,7 @@ class WorldHistory:
         self._issued, self.settings = issued, settings
 
     def restart(self, issued: int, settings: Settings, number: int) -> None:
-        """Drops the history, as the world's state was replaced by that of another replica."""
+        """Drops the history, as the world begins with the state of a snapshot, a file or a replica."""
         self.forget(number)
         self._began_at = number
         self.withdraw()

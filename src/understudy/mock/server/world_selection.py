@@ -229,6 +229,7 @@ class Worlds:
             raise Conflict(msg)
         world = self.default.sibling(name, self._capacity)
         world.become(snapshot)
+        world.history.restart(world.identifiers.count, world.settings, 0)
         self._add(world, snapshot, self._in_order[-1][0] + 1)
         if idle is not None:
             self._begin_life(name, idle)

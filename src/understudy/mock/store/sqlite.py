@@ -381,6 +381,7 @@ class SqliteStore:
             span = None if idle is None else timedelta(seconds=idle)
             world = worlds.create(name, self._rows.decoded_snapshot(beginning), idle=span)
         world.become(snapshot)
+        world.history.restart(world.identifiers.count, world.settings, 0)
 
     def _records(self, world: str) -> tuple[Blobs, list[BrokenRow]]:
         records: Blobs = {}
