@@ -122,6 +122,7 @@ def test_the_consent_form_may_lead_to_every_registered_address(browser, uri, sou
         ("http://ada:secret@a.example/", "leave out the user name"),
         ("http:///cb", "name its host"),
         ("/cb", "give an absolute address"),
+        ("not an address", "give an absolute address"),
         ("myapp://cb", "like com.example.app"),
     ],
 )

@@ -220,6 +220,9 @@ _INVISIBLE = frozenset({"Cf", "Mn", "Zs"})
 _BLANK = frozenset("\u115f\u1160\u2800\u3164\uffa0")
 """Letters and symbols that look like a space."""
 
+_ABSOLUTE = "give an absolute address, such as http://127.0.0.1:3000/callback"
+"""Advice on a redirect URI without a scheme."""
+
 _REFUSED_SCHEMES = frozenset({"about", "blob", "data", "file", "javascript", "vbscript"})
 _WEB_SCHEMES = frozenset({"http", "https"})
 _HOST = re.compile(r"[A-Za-z0-9._-]+|[0-9a-fA-F:.]+")
@@ -258,6 +261,8 @@ def problem_with_redirect_uri(uri: str) -> str | None:
 
 def _advice_on_text(uri: str) -> str | None:
     """Returns advice on the characters of a redirect URI; None if they are accepted."""
+    if ":" not in uri:
+        return _ABSOLUTE
     if not (uri.isascii() and uri.isprintable()) or " " in uri:
         return "percent-encode its spaces and letters beyond ASCII, and write its host as xn--"
     return "leave out the fragment, where tokens are returned" if "#" in uri else None
@@ -267,7 +272,7 @@ def _advice_on_scheme(parts: SplitResult) -> str | None:
     """Returns advice on the scheme of a redirect URI; None if it is accepted."""
     scheme = parts.scheme
     if not scheme:
-        return "give an absolute address, such as http://127.0.0.1:3000/callback"
+        return _ABSOLUTE
     if scheme in _REFUSED_SCHEMES:
         return f"give an http or https address: browsers do not redirect to {scheme}:"
     is_reversed_domain = "." in scheme
