@@ -202,6 +202,14 @@ def test_cases_that_are_only_sent_are_not_printed():
     assert "3 cases of 1 operation were generated.\nSent: 3 passed." in sent.stderr
 
 
+def test_the_page_of_a_report_is_the_next_thing_to_open(tmp_path: Path):
+    page = tmp_path / "my report.html"
+    words = ["generate", "getProfile", "--count", "3", "--send", "--report", f"html={page}"]
+    sent = CliRunner().invoke(main, words)
+    assert (sent.exit_code, page.exists()) == (0, True), sent.output
+    assert sent.stderr.endswith(f"\nNext: open '{page}'\n")
+
+
 def test_only_failing_without_send_is_refused():
     refused = CliRunner().invoke(main, ["generate", "--only-failing"])
     assert refused.exit_code == 2

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from itertools import chain, compress, count, groupby, islice, takewhile
+from pathlib import Path
 from threading import Event
 from typing import Final, NamedTuple
 
@@ -20,7 +21,7 @@ from understudy.cases.model import Case
 from understudy.cases.selection import choose
 from understudy.cli.command_options import MOCK_URL
 from understudy.cli.commands import GenerateOptions
-from understudy.cli.exit_codes import ExitCode
+from understudy.cli.exit_codes import ExitCode, last_lines
 from understudy.cli.interrupts import noted
 from understudy.cli.losses import print_losses, print_missing_base
 from understudy.cli.reporting import deliver
@@ -331,16 +332,13 @@ def _write(
     if interrupted.is_set():
         echo("Stopped early: the output is complete up to that point.", err=True)
         return ExitCode.INCOMPLETE
-    return _end(tally)
+    return _end(tally, dict(options.files).get("html"))
 
 
-def _end(tally: Tally) -> ExitCode:
-    """Returns the exit code, and prints the reason if it is not 0."""
+def _end(tally: Tally, page: Path | None) -> ExitCode:
+    """Returns the exit code, and prints the reason if it is not 0, and how to open the HTML report."""
     failed, passed = tally.outcomes["failed"], tally.outcomes["passed"]
-    if failed:
-        echo(f"Exit code 1: {counted(failed, 'case')} failed.", err=True)
-        return ExitCode.FINDINGS
-    if tally.outcomes and not passed:
+    if tally.outcomes and not (failed or passed):
         is_basic = any("[application]" in reason for reason in tally.reasons)
         lines = 'username = "…"` and `password = "…"' if is_basic else 'api_key = "…"'
         table = "application" if is_basic else "credentials"
@@ -350,7 +348,8 @@ def _end(tally: Tally) -> ExitCode:
         )
         echo(f"Exit code 2: no case could be sent and judged; {remedy}.", err=True)
         return ExitCode.UNUSABLE
-    return ExitCode.DONE
+    reason = f"{counted(failed, 'case')} failed" if failed else ""
+    return last_lines(reason, "" if page is None else f"open {shlex.quote(str(page))}")
 
 
 class ChosenCases(NamedTuple):
