@@ -44,11 +44,11 @@ def show_again(run: Run) -> None:
 def _tried(run: Run, finding: Finding) -> Finding:
     try:
         if _shows(run, finding):
-            return replace(finding, again="shown again")
+            return replace(finding, again="failed again")
         earlier = _before(run, finding)
         longer = _preceded(run, finding, earlier)
         if not earlier or not _shows(run, longer):
-            return replace(finding, again="not shown again by the same requests")
+            return replace(finding, again="the same requests did not fail again")
         while len(earlier) > 1:
             half = earlier[len(earlier) // 2 :]
             shorter = _preceded(run, finding, half)
@@ -57,7 +57,7 @@ def _tried(run: Run, finding: Finding) -> Finding:
             earlier, longer = half, shorter
     except NotPermitted as refusal:  # such as changes after an account has lost an avatar
         return replace(finding, again=f"not sent again: {refusal}")
-    return replace(longer, again="shown again with the requests before it")
+    return replace(longer, again="failed again with the requests before it")
 
 
 def _before(run: Run, finding: Finding) -> list[Exchange]:

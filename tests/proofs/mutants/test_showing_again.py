@@ -51,9 +51,9 @@ def after_another():
 @pytest.mark.parametrize(
     ("fault", "again", "steps"),
     [
-        (always, "shown again", 1),
-        (once, "not shown again by the same requests", 1),
-        (after_another, "shown again with the requests before it", 2),
+        (always, "failed again", 1),
+        (once, "the same requests did not fail again", 1),
+        (after_another, "failed again with the requests before it", 2),
     ],
 )
 def test_a_finding_says_whether_the_same_requests_showed_it_again(fault, again, steps):
