@@ -44,6 +44,7 @@ def test_the_report_shows_the_smallest_request_of_each_cause_and_no_secret():
     list(tally.through(failed, only_failing=False))
     report = report_of(tally, URLS, STARTED)
     assert report.verdict == "4 cases failed, for 1 cause. 0 passed, 0 not sent or judged."
+    assert dict(report.sections[0].causes[0].entries[0].facts)["actual"] == "answered 500"
     page = html(report)
     assert "http://staging.example/v3/me/profile" in page
     assert "Authorization: Bearer $TOKEN" in page.replace("authorization", "Authorization")

@@ -178,7 +178,7 @@ def _shown_cause(name: str, number: int, case: Case, urls: Mapping[str, str]) ->
         facts=(
             ("cases", f"{number:,}; this one has the smallest request"),
             ("expected", f"{' or '.join(case.expected.statuses)} ({case.expected.because})"),
-            ("actual", actual),
+            ("actual", re.sub("(answered [0-9]{3}), expected [^;]+", r"\1", actual)),
         ),
     )
     is_crash = SERVER_ERROR.match(actual) is not None
