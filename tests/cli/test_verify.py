@@ -164,7 +164,8 @@ def test_a_rule_that_an_earlier_run_checked_must_be_checked_again(call, tmp_path
     less = call(*QUICK, "--baseline", "last.json", "--max-requests", "1")
     assert less.exit_code == 3, less.output
     assert "0 new findings, 1 gone, 1 not checked again; " in less.output
-    assert "1 rule that was checked then was not: " in less.output
+    assert "1 rule that was checked then was not.\n" in less.output
+    assert re.search("\nnot checked: qr-[a-z-]+: .*--max-requests", less.output), less.output
     assert "Exit code 3: 1 rule that the baseline checked and this run did not." in less.output
 
 

@@ -15,7 +15,7 @@ class Change(NamedTuple):
     """The changes since an earlier run.
 
     Attributes:
-        lines: A summary, then a line for each new and each gone finding.
+        lines: A summary, then a line for each new and each gone finding, and each lost rule.
         lost: The rules that were checked then, but not now.
     """
 
@@ -80,7 +80,7 @@ def change_since(earlier: Mapping[str, Any], report: Report) -> Change:
     }
     judged = {it.name for it in report.rules if it.status != "not_checked"}
     checked = {each["id"] for each in earlier["rules"] if each["status"] != "not_checked"}
-    lost = tuple(it.name for it in report.rules if it.name in checked - judged)
+    lost = {it.name: it.reason for it in report.rules if it.name in checked - judged}
     new = [text for fingerprint, text in now.items() if fingerprint not in before]
     ended = [text for fingerprint, text in before.items() if fingerprint not in now]
     gone = [text for text in ended if text.partition(": ")[0] in judged]
@@ -90,8 +90,11 @@ def change_since(earlier: Mapping[str, Any], report: Report) -> Change:
         summary += f", {len(ended) - len(gone)} not checked again"
     if lost:
         were = "was" if len(lost) == 1 else "were"
-        summary += (
-            f"; {counted(len(lost), 'rule')} that {were} checked then {were} not: {', '.join(lost)}"
-        )
-    lines = (f"{summary}.", *(f"new: {text}" for text in new), *(f"gone: {text}" for text in gone))
-    return Change(lines, lost)
+        summary += f"; {counted(len(lost), 'rule')} that {were} checked then {were} not"
+    lines = (
+        f"{summary}.",
+        *(f"new: {text}" for text in new),
+        *(f"gone: {text}" for text in gone),
+        *(f"not checked: {name}: {why}" for name, why in lost.items()),
+    )
+    return Change(lines, tuple(lost))
