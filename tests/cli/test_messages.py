@@ -121,6 +121,10 @@ MISTAKES = {
     "no document": (["serve", "--document", "none.yaml"], "none.yaml"),
     "no fixtures": (["serve", "--fixtures", "nowhere"], "nowhere is not a directory"),
     "an address": (["generate", "--base-url", "foo"], "'foo' is not a URL; write it as https://"),
+    "two reports in one": (
+        ["drift", "--report", "html=a.html,json=a.json"],
+        "'html=a.html,json=a.json' names two reports; repeat the option for json=FILE",
+    ),
     "a report": (["verify", "--report", "junit"], "'junit' names no file; write junit=FILE"),
     "a report without its format": (
         ["verify", "--report", "report.html"],

@@ -87,6 +87,10 @@ def _report(text: str, formats: Collection[str]) -> tuple[str, Path]:
     if not path:
         msg = f"{text!r} names no file; write {name}=FILE"
         raise click.BadParameter(msg)
+    further = [other for other in formats if f",{other}=" in path]
+    if further:
+        msg = f"{text!r} names two reports; repeat the option for {further[0]}=FILE"
+        raise click.BadParameter(msg)
     return name, Path(path)
 
 
