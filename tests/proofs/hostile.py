@@ -74,7 +74,7 @@ class Hostile(httpx.BaseTransport):
         seed: int = 0,
         now: Callable[[], datetime] = machine_time,
     ) -> None:
-        self.most, self.changes, self.refusals = most, 0, 0
+        self.most, self.changes, self.edits = most, 0, 0
         self.now, self.hour, self.changes_of_hour = now, now(), 0
         self.names: dict[str, str] = {}
         self.lists: dict[str, bytes] = {}
@@ -298,6 +298,16 @@ def _lose(to: Hostile, request: httpx.Request, _response: httpx.Response) -> Non
         raise httpx.ReadError(msg, request=request)
 
 
+def _empty_lists(to: Hostile, request: httpx.Request, response: httpx.Response) -> Any:
+    to.edits += _is_edit(request)
+    if not (to.edits and request.url.path.endswith(PROFILE)):
+        return None
+    lists: dict[str, Any] = {
+        name: [] for name, it in response.json().items() if isinstance(it, list)
+    }
+    return httpx.Response(200, json={**response.json(), **lists})
+
+
 BEFORE: Final[Mapping[str, Callable[[Hostile, httpx.Request], httpx.Response | None]]] = {
     "limits": _limits,
     "limits by the hour": _limits_by_the_hour,
@@ -326,8 +336,9 @@ WAYS: Final = (*BEFORE, *AFTER)
 
 BEYOND_REPAIR: Final[Mapping[str, Callable[..., Any]]] = {
     "edits every avatar": _upon(_is_avatar_edit, _edit_all),
+    "empties lists": _empty_lists,
 }
-"""What no client can undo, as every attempt does it again: a run says what it has left."""
+"""What no client can undo, as each attempt does it again or no request sets it: a run says so."""
 
 KEPT: Final = (2, 3, 10, 50)
 """The avatars that a deployment keeps: none keeps fewer than the two that an account begins with.

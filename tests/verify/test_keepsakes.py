@@ -117,3 +117,15 @@ def test_what_no_client_can_undo_is_said_with_what_was_there(mock: Any, wire: An
     outcome = carry_out(deployment, RunOptions(rules=("avatar-patch-partial",)))
     assert outcome.not_restored
     assert all(" and was rating " in line for line in outcome.not_restored)
+
+
+def test_lists_of_a_profile_that_an_edit_empties_are_said_and_end_the_changes(
+    mock: Any, wire: Any
+) -> None:
+    hostile = Hostile(wire, "empties lists")
+    deployment = Deployment(replace(TARGET, is_mock=False), hostile, time_of(mock))
+    rules = ("profile-patch-partial", "profile-patch-empty-unsets")
+    outcome = carry_out(deployment, RunOptions(rules=rules))
+    assert "interests: 0 of 2 left after a change of the run" in " ".join(outcome.not_restored)
+    edits_and_restoring = 2
+    assert hostile.edits <= edits_and_restoring

@@ -140,6 +140,9 @@ class Undo:
         self._sent = {account: set(CHANGES) for account in self.journal.accounts}
         self._kept = Keepsakes(self._reader, path)
         self._urls: dict[str, dict[str, str]] = {}
+        # By account: the items of each list in its profile, and a line for each that has lost some.
+        self._counts: dict[str, dict[str, int]] = {}
+        self._lost: dict[str, list[str]] = {}
         self.items = ItemUndo(self._client, self.journal, self._write)
         gateway.made.update(*self.journal.uploads.values())
         if self.journal.clock is not None:
@@ -158,6 +161,11 @@ class Undo:
         if account is None or place.operation not in CHANGES:
             return  # changes to other services are recorded in ``items``
         known = self._read_account(account, place.operation)
+        if self._lost.get(account):  # as a response to an edit has it, which may leave out a part
+            undo_journal.profile(self._reader, WRITERS[account])
+        if self._lost.get(account):
+            msg = f"{self._lost[account][0]}, so nothing more is changed"
+            raise NotPermitted(msg)
         if place.operation == UPDATE_PROFILE:
             may_be_long = self._client.target.permit.long_texts
             undo_journal.expect_known(request, known.profile or {}, may_be_long=may_be_long)
@@ -271,7 +279,8 @@ class Undo:
             lines = self.restore_changes()
         if not lines:
             self.forget()
-        return [*lines, *self._kept.moved]
+        lost = (line for each in self._lost.values() for line in each)
+        return [*lines, *self._kept.moved, *lost]
 
     def forget(self) -> None:
         """Removes the journal and the pictures beside it, once everything is undone."""
@@ -388,6 +397,7 @@ class Undo:
         if exchange.operation in {UPLOAD_AVATAR, DELETE_AVATAR}:
             self._note_avatar(account, exchange)
         if exchange.operation in {OWN_PROFILE, UPDATE_PROFILE}:
+            self._note_lost(account, exchange)
             self._note_profile(account, exchange)
 
     def _note_avatar(self, account: str, exchange: Exchange) -> None:
@@ -403,6 +413,22 @@ class Undo:
         if is_upload and (isinstance(image, str) or exchange.response.is_refusal):
             self.journal.pending[account] = max(0, self.journal.pending.get(account, 0) - 1)
         self._write()
+
+    def _note_lost(self, account: str, exchange: Exchange) -> None:
+        """Compares the lists in a profile with those before the run; no request can restore them."""
+        is_read = exchange.operation == OWN_PROFILE and exchange.source in {STATE, UNDO}
+        if not exchange.response.is_success or not (is_read or account in self._counts):
+            return
+        shown = exchange.json_object.items()
+        counts = {name: len(it) for name, it in shown if isinstance(it, list)}
+        before = self._counts.setdefault(account, counts)
+        now = {name: counts.get(name, 0 if is_read else most) for name, most in before.items()}
+        self._lost[account] = [
+            f"{WRITERS[account]}: {name}: {now[name]} of {most} left after a change of the run; no "
+            "request restores the rest"
+            for name, most in before.items()
+            if now[name] < most
+        ]
 
     def _note_profile(self, account: str, exchange: Exchange) -> None:
         """Drops a profile that was certainly not changed, so that undoing need not write it again.
