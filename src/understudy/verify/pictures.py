@@ -43,12 +43,14 @@ class Picture(NamedTuple):
 
     Attributes:
         size: Width and height in pixels; None if the content is not a picture.
+        media_type: The media type of its format; empty if that is not known.
         text: The text that the decoder reads; empty if it reads none.
         dark: Share of dark pixels.
         centre: The pixels in the middle.
     """
 
     size: tuple[int, int] | None
+    media_type: str = ""
     text: str = ""
     dark: float = 0.0
     centre: bytes = b""
@@ -59,8 +61,9 @@ def decoded(content: bytes) -> Picture:
     """Decodes a picture."""
     try:
         with Image.open(BytesIO(content)) as opened:
+            media_type = Image.MIME.get(opened.format or "", "")
             if max(opened.size) > MOST_DRAWN:
-                return Picture(opened.size)
+                return Picture(opened.size, media_type)
             image = opened.convert("L")
     except (UnidentifiedImageError, Image.DecompressionBombError, OSError, SyntaxError, ValueError):
         return Picture(None)
@@ -70,9 +73,10 @@ def decoded(content: bytes) -> Picture:
         pixels, formats=zxingcpp.BarcodeFormats(zxingcpp.BarcodeFormat.QRCode)
     )
     dark = sum(image.histogram()[:128]) / (image.width * image.height)
-    edge = image.width * (1 - CENTRE) / 2
-    centre = image.crop((int(edge), int(edge), int(image.width - edge), int(image.height - edge)))
-    return Picture(image.size, codes[0].text if codes else "", dark, centre.tobytes())
+    left, top = (int(side * (1 - CENTRE) / 2) for side in image.size)
+    centre = image.crop((left, top, image.width - left, image.height - top))
+    text = codes[0].text if codes else ""
+    return Picture(image.size, media_type, text, dark, centre.tobytes())
 
 
 def picture_of(exchange: Exchange) -> Picture:

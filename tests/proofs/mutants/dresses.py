@@ -102,6 +102,14 @@ _refusing(
     lambda r: r.headers.get("accept-encoding") == "identity",
     406,
 )
+_refusing("no_range_of_media_types_is_known", HEADERS, lambda r: _accept(r) == "application/*", 406)
+_refusing("other_languages_are_malformed", HEADERS, lambda r: "accept-language" in r.headers)
+_refusing("forms_in_capitals_are_no_forms", CONTENT, lambda r: _content_type(r)[:1] == "M", 415)
+_refusing(
+    "digits_of_encoded_letters_are_capitals",
+    CONTENT,
+    lambda r: at(r, "POST", TOKEN) and re.search(rb"%[0-9][a-f]", r.read()),
+)
 _refusing("encoded_letters_are_unknown", ADDRESS, _is_encoded, 404)
 _refusing("encoded_letters_are_malformed", ADDRESS, _is_encoded)
 _refusing("head_needs_other_credentials", HEAD, lambda r: r.method == "HEAD" and who(r), 401)

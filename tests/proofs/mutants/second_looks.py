@@ -28,6 +28,7 @@ from tests.proofs.mutants.edge import (
     form_of,
     is_avatar,
     is_profile,
+    members_of,
     mutant,
     path_of,
     query_of,
@@ -466,3 +467,43 @@ def version_1_has_no_icons(request, send):
     if at(request, "GET", QR) and query_of(request).get("version", "1") == "1":
         return send(asking(request, query={"type": "none"}))
     return send(request)
+
+
+@mutant("avatar-urls-resolve")
+def every_picture_is_said_to_be_a_jpeg(request, send):
+    response = send(request)
+    is_png = response.headers.get("content-type") == "image/png"
+    if request.method != "GET" or not is_png or QR in path_of(request):
+        return response
+    return answer(response, headers={"content-type": "image/jpeg"})
+
+
+@mutant("scope-indexed-array")
+def scopes_begin_with_the_first(request, send):
+    names = [name for name in query_of(request) if name.startswith("scope[")]
+    if path_of(request) == AUTHORIZE and names != sorted(names):
+        return httpx.Response(400, text="The scopes are malformed.")
+    return send(request)
+
+
+@mutant("state-echoed")
+def a_state_of_zero_is_none(request, send):
+    if path_of(request) == AUTHORIZE and query_of(request).get("state") == "0":
+        return send(asking(request, query={"state": None}))
+    return send(request)
+
+
+@mutant("qr-utm-parameters")
+def a_medium_needs_a_campaign(request, send):
+    if at(request, "GET", QR) and "utm_campaign" not in query_of(request):
+        return send(asking(request, query={"utm_medium": None}))
+    return send(request)
+
+
+@mutant("profile-patch-seven-fields")
+def pronouns_are_stored_in_small_letters(request, send):
+    members = members_of(request)
+    if not at(request, "PATCH", OWN) or not isinstance(members.get("pronouns"), str):
+        return send(request)
+    members["pronouns"] = members["pronouns"].lower()
+    return send(asking(request, body=orjson.dumps(members)))

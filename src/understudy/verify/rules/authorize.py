@@ -418,13 +418,16 @@ def requests_with_repeated_parameters(client: ProbeClient) -> Parts:
     needs=GRANTED,
 )
 def approved_requests(client: ProbeClient) -> Parts:
-    """Has a person approve requests with unknown parameters, an empty state and no state."""
+    """Has a person approve requests with unknown parameters, an empty state and no state.
+
+    One has its parameters in reverse order, and so its second scope before the first.
+    """
     yield decide(client, parameters(client.app, nonce="n", prompt="login"))
-    yield decide(client, parameters(client.app, state=""))
+    yield decide(client, parameters(client.app, state="")[::-1])
     yield decide(client, parameters(client.app, state=None))
 
 
-RESERVED: Final = "Aa+b%2B%20c#d;e:/?[]@!$'()*,\"<>|~_東京🎭" + "0123456789abcdef" * 20
+RESERVED: Final = "Aa+b%2B%20c#d;e://?[]@!$'()*,\"<>|~_東京🎭" + "0123456789abcdef" * 20
 """A state with characters that URLs and HTML reserve, other scripts, and over 255 characters."""
 
 

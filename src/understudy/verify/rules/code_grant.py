@@ -209,10 +209,13 @@ def code_redeemed_twice(client: ProbeClient) -> Parts:
     needs=GRANTED,
 )
 def code_redeemed_with_wrong_fields(client: ProbeClient) -> Parts:
-    """Redeems a code with wrong redirect URIs, with a wrong secret, altered, and then correctly."""
+    """Redeems a code with wrong redirect URIs, with a wrong secret, altered, and then correctly.
+
+    The seed draws whether one of the URIs has a query or other case.
+    """
     spare = spare_code(client)
     uri = client.app.redirect_uri or ""
-    for other in (f"{uri}/", f"{uri}?understudy=1", None):
+    for other in (f"{uri}/", (f"{uri}?understudy=1", uri.swapcase())[client.seed % 2], None):
         yield post(client, form_of(client.app, spare, redirect_uri=other))
     yield post(client, form_of(client.app, spare, client_secret=f"{client.app.client_secret} "))
     for wrong in (f"{MADE_UP}-code", f"{spare} ", *nearly_in_form(spare)):

@@ -231,7 +231,7 @@ def page_is_protected(exchange: Exchange, _history: History) -> CheckResult:
 )
 def denied_requests(client: ProbeClient) -> Parts:
     """Has a person deny a request for a code and a request for a token."""
-    yield decide(client, parameters(client.app), "deny")
+    yield decide(client, parameters(client.app, state="0"), "deny")
     changes = {"state": STATE + "~", "response_type": "token"}
     yield decide(client, parameters(client.app, **changes), "deny")
 

@@ -59,13 +59,23 @@ _NEUTRAL_HEADERS: Final = frozenset(
 """Headers that may differ between equivalent requests; all others are part of the normal form."""
 
 _JSON: Final = "application/json"
+_ANY_JSON: Final = "application/*"
 _ANY_PICTURE: Final = "image/avif, image/*;q=0.8, text/html;q=0.1"
 MADE_UP_TAG: Final = '"understudy-made-up"'
 """An entity tag that no response has, so that the content must be sent (RFC 9110, 13.1.2)."""
 _TAGGED: Final = ("if-none-match", MADE_UP_TAG)
+_BROWSERS: Final = (
+    ("accept-language", "en, *;q=0.5"),
+    ("cache-control", "no-cache"),
+    ("cookie", "understudy=1"),
+    ("traceparent", "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"),
+)
+"""Headers that browsers, proxies and tracing libraries add to any request."""
+_WITHOUT_EFFECT: Final = frozenset({_TAGGED, *_BROWSERS})
 _CHARSET: Final = re.compile(r" *; *charset=\"?utf-8\"?", re.IGNORECASE)
 _BOUNDARY: Final = re.compile(r"boundary=\"?([^\";]+)\"?", re.IGNORECASE)
 _FILE_NAME: Final = re.compile(rb"; filename=\"[^\"\r\n]*\"", re.IGNORECASE)
+_DISPOSITION: Final = re.compile(rb"Content-Disposition: *form-data", re.IGNORECASE)
 
 
 DECLARED: Final[Mapping[str, frozenset[str]]] = {
@@ -99,10 +109,13 @@ def normal_form(request: Request, unknown: frozenset[str] = frozenset()) -> tupl
     if boundary is not None:
         content_type = _BOUNDARY.sub("boundary", content_type)
         body = _FILE_NAME.sub(b"", request.body.replace(boundary[1].encode(), b""))
+        body = _DISPOSITION.sub(b"", body, 1)
     headers = [(name.lower(), text) for name, text in request.headers]
-    others = sorted(pair for pair in headers if pair[0] not in _NEUTRAL_HEADERS and pair != _TAGGED)
+    others = sorted(
+        pair for pair in headers if pair[0] not in _NEUTRAL_HEADERS and pair not in _WITHOUT_EFFECT
+    )
     accepted = request.header("accept") or "*/*"
-    if "*/*" not in accepted and accepted not in {_JSON, _ANY_PICTURE}:
+    if "*/*" not in accepted and accepted not in {_JSON, _ANY_JSON, _ANY_PICTURE}:
         others.append(("accept", accepted))
     if "q=0" in request.header("accept-encoding"):
         others.append(("accept-encoding", request.header("accept-encoding")))
@@ -145,7 +158,8 @@ def _is_repeated(exchange: Exchange, before: Exchange, history: History) -> bool
         before.response.is_success or (is_refused and before.status != HTTPStatus.TOO_MANY_REQUESTS)
     ):
         return False
-    is_json = before.response.media_type == _JSON or request.header("accept") != _JSON
+    wants_json = request.header("accept") in {_JSON, _ANY_JSON}
+    is_json = before.response.media_type == _JSON or not wants_json
     is_plain = is_json and not unknown_parameters(before)
     if not is_plain or _meaning_of(before) != _meaning_of(exchange):
         return False
@@ -209,7 +223,8 @@ def _negotiation(exchange: Exchange) -> object:
     names = [name for name, _ in sent.headers if name.lower() == "authorization"]
     spaces = sent.header("authorization").count(" ")
     texts = (sent.header(name) for name in ("accept", "accept-encoding", "if-none-match"))
-    return [names, spaces, *texts]
+    others = [name for name, text in sent.headers if (name.lower(), text) in _BROWSERS]
+    return [names, spaces, *texts, *others]
 
 
 def _content(exchange: Exchange) -> object:
@@ -315,7 +330,7 @@ def head_is_a_get_without_content(exchange: Exchange, history: History) -> Check
     get, head = before.response, exchange.response
     differing = [
         name
-        for name in ("content-type", "content-length")
+        for name in ("content-type", "content-length", "etag")
         if get.header(name) and head.header(name) not in {"", get.header(name)}
     ]
     is_right = head.status == get.status and not head.body and not differing
@@ -337,6 +352,10 @@ def _with(name: str, text: str) -> Rewrite:
         return replace(request, headers=(*others, (name, text)))
 
     return rewritten
+
+
+def _as_browsers_do(request: Request) -> Request:
+    return replace(request, headers=(*request.headers, *_BROWSERS))
 
 
 def _by_scheme(scheme: str) -> Rewrite:
@@ -388,7 +407,7 @@ def _capital_type(request: Request) -> Request:
 def _escaped(request: Request) -> Request:
     """Writes JSON indented and with escapes, in names too; a form with %20 and an encoded name."""
     if request.json is NO_JSON:
-        body = request.body.replace(b"+", b"%20").replace(b"grant_type", b"gr%61nt%5Ftype")
+        body = request.body.replace(b"+", b"%20").replace(b"grant_type", b"gr%61nt%5ftype")
         return replace(request, body=body)
     text = json.dumps(request.json, indent=1).replace("/", r"\/")
     escaped = re.sub(r'"([a-z])', lambda it: rf'"\u{ord(it[1]):04x}', text)
@@ -410,11 +429,15 @@ def _typed(parameter: str) -> Rewrite:
 
 
 def _quoted_boundary(request: Request) -> Request:
-    """Uses a boundary that must be quoted (RFC 2046, 5.1.1), and a file name beyond ASCII."""
+    """Uses a boundary that must be quoted (RFC 2046, 5.1.1), and a file name beyond ASCII.
+
+    Media type, disposition and header name are in other case (RFC 9110, 8.3.1; RFC 2183, 2).
+    """
     plain = proven(_BOUNDARY.search(request.header("content-type")))[1]
     body = request.body.replace(plain.encode(), _SPECIAL_BOUNDARY.encode())
     body = _FILE_NAME.sub('; filename="Pórt 🎭; (1)"'.encode(), body)
-    content_type = f'multipart/form-data; boundary="{_SPECIAL_BOUNDARY}"'
+    body = body.replace(b"Content-Disposition: form-data", b"content-disposition:Form-Data", 1)
+    content_type = f'Multipart/Form-Data; boundary="{_SPECIAL_BOUNDARY}"'
     return _with("content-type", content_type)(replace(request, body=body))
 
 
@@ -428,6 +451,7 @@ def _chunked(request: Request) -> Request:
 
 _AS_LIBRARIES: Final = _with("accept", "application/json, text/plain, */*")
 _AS_JSON: Final = _with("accept", _JSON)
+_AS_ANY_JSON: Final = _with("accept", _ANY_JSON)
 _AS_ANY_PICTURE: Final = _with("accept", _ANY_PICTURE)
 _GZIP: Final = _with("accept-encoding", "gzip")
 _IDENTITY: Final = _with("accept-encoding", "identity")
@@ -472,18 +496,31 @@ def equivalent_reads(client: ProbeClient) -> Parts:
         {"email_hash": (*client.known.own_hashes, made_up_hash(1))[0]},
     )
     code = {"size": "160", "version": "1"}
-    as_owner, all_of_it = (_UPPER, _spaced, _AS_JSON, _encoded_name), (_encoded_query, _TAG)
+    as_owner = (_UPPER, _spaced, _encoded_name, _as_browsers_do)
+    all_of_it = (_encoded_query, _TAG, _as_browsers_do)
     reads: tuple[tuple[str, str, Mapping[str, str], Sequence[Rewrite], Sequence[Rewrite]], ...] = (
-        (f"/profiles/{slug}", "owner", {}, (_percent_encoded, _with_source, _LOWER), as_owner[:2]),
+        (
+            f"/profiles/{slug}",
+            "owner",
+            {},
+            (_percent_encoded, _with_source, _LOWER),
+            (_AS_JSON, *as_owner),
+        ),
         (f"/profiles/{slug}", "anonymous", {}, (_percent_encoded, _with_source), ()),
-        ("/me/profile", "owner", {}, (_LOWER, _with_source, _TAG), (*as_owner, _capital_name)),
-        ("/me/avatars", "owner", {}, (_LOWER, _TAG), as_owner),
+        (
+            "/me/profile",
+            "owner",
+            {},
+            (_LOWER, _with_source, _TAG),
+            (_AS_ANY_JSON, *as_owner, _capital_name),
+        ),
+        ("/me/avatars", "owner", {}, (_LOWER, _TAG), (_AS_JSON, *as_owner)),
         (
             "/me/associated-email",
             "owner",
             address,
             (_percent_encoded, _LOWER),
-            (_capital_name, *all_of_it),
+            (_AS_ANY_JSON, _capital_name, *all_of_it),
         ),
         (
             f"/qr-code/{slug}",

@@ -43,6 +43,9 @@ ALSO: Final = frozenset({400, 401, 403})
 OF_HTTP: Final = frozenset({406, 414, 431})
 """Statuses by which HTTP itself lets any server refuse a request."""
 
+_KNOWN_TYPES: Final = frozenset({"image/gif", "image/jpeg", "image/png", "image/webp"})
+"""Media types with one name each, whose formats a decoder tells apart with certainty."""
+
 _OF_PICTURES: Final = frozenset({"avatar_url", "avatar_alt_text", "header_image"})
 """Members that may differ with the identifier, or hold a URL that is signed for each response."""
 
@@ -329,9 +332,12 @@ def address_leads_to_what_it_names(exchange: Exchange, history: History) -> Chec
     is_success = exchange.response.is_success
     if _name_in(before, exchange.request.url) == "profile_url":
         return expect(is_success, "the profile's page", exchange.status, before)
-    is_picture = exchange.response.media_type.startswith("image/") and _is_declared(exchange)
+    said, shown = exchange.response.media_type, picture_of(exchange).media_type
+    is_picture = said.startswith("image/") and _is_declared(exchange)
     part = exchange.response.header("content-range")
-    actual = f"status {exchange.status}, {exchange.response.media_type} {part}".rstrip()
+    actual = f"status {exchange.status}, {said} {part}".rstrip()
+    if said != shown and {said, shown} <= _KNOWN_TYPES:
+        is_picture, actual = False, f"{actual}, whose content is {shown}"
     return expect(is_success and is_picture, "a picture", actual, before)
 
 

@@ -188,7 +188,7 @@ def code_by_hash(client: ProbeClient) -> None:
 
 @probe("qr-utm-parameters", needs=("slug",))
 def code_with_campaign(client: ProbeClient) -> None:
-    """Requests codes with campaign texts that are easily altered, and changes one text alone."""
+    """Requests codes with texts that are easily altered, some with one of the two texts alone."""
     size = fitting(client, 480)
     draw(client, size=size, utm_medium="print + web & 1", utm_campaign="Spring Fair +2")
     draw(client, size=size, utm_medium="print + web & 1", utm_campaign=BITING[0])
@@ -317,7 +317,7 @@ def codes_of_every_appearance(client: ProbeClient) -> Parts:
     size, logo = fitting(client, LARGE), _logo(client)
     # Two icons for each version, one of them for both, so that four requests compare everything.
     for version, icon in (("1", logo), ("1", "user"), ("3", "user"), ("3", "none")):
-        yield draw(client, size=size, version=version, type=icon, utm_campaign="autumn")
+        yield draw(client, size=size, version=version, type=icon, utm_medium="0")
 
 
 @probe("qr-version-values", "qr-type-values", needs=("slug",))
