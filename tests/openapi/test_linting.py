@@ -49,6 +49,8 @@ CASES = [
     ("empty-range", A, a("{minimum: 2, maximum: 2, exclusiveMaximum: true}")),
     ("impossible-pattern", f"{A}/pattern", a("{pattern: '^a{5}$', maxLength: 4}")),
     ("impossible-pattern", f"{A}/pattern", a("{pattern: '^a{5}$', minLength: 6}")),
+    ("unknown-provider", f"{A}/x-faker", a("{type: string, x-faker: person.fristName}")),
+    ("unknown-provider", f"{A}/x-faker", a("{type: string, x-faker: {first_name: []}}")),
     ("undeclared-security-scheme", GET, get("security: [{key: []}]")),
     (
         "unused-security-scheme",
@@ -115,6 +117,7 @@ def test_every_rule_has_its_case() -> None:
         a("{pattern: 'a{5}', minLength: 6}"),
         a("{pattern: '^a$|b', minLength: 6}"),
         a(r"{pattern: '^\p{L}{5}$', maxLength: 4}"),
+        a("{type: string, x-faker: person.firstName}"),
         a("{required: [b], properties: {c: {}}}"),
         a("{required: [b], additionalProperties: false, patternProperties: {b: {}}}"),
         get("requestBody: {content: {a/xml: {schema: {type: object}, example: '<a/>'}}}"),

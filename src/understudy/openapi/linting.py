@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from copy import deepcopy
 from functools import cache
+from importlib.util import find_spec
 from pathlib import Path
 from re import _parser  # the parser has no public name
 from typing import Any, Final
@@ -27,6 +28,7 @@ from understudy.openapi.operations import Operation, examples_of, operations, se
 from understudy.openapi.paths import routed_path
 from understudy.openapi.pointers import escape, steps_of, value_at
 from understudy.openapi.references import FILES
+from understudy.openapi.sample_texts import FAKER_HINT, provided
 from understudy.openapi.schemas import ALL, Schemas
 from understudy.record_schemas import record_schema
 
@@ -49,6 +51,7 @@ CONTRADICTIONS: Final[Mapping[str, LintRule]] = {
         "warning", "A request requires a member that only responses have; it is not demanded."
     ),
     "missing-schema": LintRule("warning", "A media type has no schema, so any body is taken."),
+    "unknown-provider": LintRule("warning", "An x-faker hint names no provider of Faker."),
     "unused-security-scheme": LintRule("warning", "No operation uses a security scheme."),
     "not-sent": LintRule(
         "warning",
@@ -255,6 +258,7 @@ def check_schema(schemas: Schemas, schema: Node) -> Iterator[Diagnostic]:
     yield from _check_ranges(schema)
     yield from _check_pattern(schema)
     yield from _check_values(schemas, schema)
+    yield from _check_hint(schema)
 
 
 def check_example(schemas: Schemas, schema: Node, example: Node) -> Iterator[Diagnostic]:
@@ -289,6 +293,15 @@ _VALUES: Final = {
 """Keyword whose value must be valid against its own schema, to the rule that reports otherwise."""
 _LISTS: Final = frozenset({"enum", "examples"})
 """The keywords among these that hold a list of values."""
+
+
+def _check_hint(schema: Node) -> Iterator[Diagnostic]:
+    hint = schema.child(FAKER_HINT)
+    if hint is None or find_spec("faker") is None:
+        return
+    if not isinstance(hint.value, str) or provided(hint.value, "") is None:
+        message = f"{shown(hint.value)} is no provider of Faker; write one, such as first_name."
+        yield contradiction("unknown-provider", hint.pointer, message)
 
 
 def _broken(what: str, error: Any) -> str:
