@@ -25,7 +25,7 @@ from understudy.mock.store.items import (
     key_of,
 )
 from understudy.openapi.loader import Node
-from understudy.openapi.sampler import Sampler
+from understudy.openapi.sampler import DYNAMIC, Sampler
 from understudy.openapi.schemas import ALL, Schemas
 
 
@@ -216,7 +216,9 @@ class ItemMaker:
         is_free_text = all(it is None for it in keywords)
         if is_free_text and (not name or canonical(name).endswith("id")):
             return (self._text(number + attempt * 1_000_003), sampled)
-        return (sampled,)
+        # the examples of the document identify few items
+        dynamic = Sampler(self._shape.schemas, self._seed, number + attempt, style=DYNAMIC)
+        return (sampled, dynamic.value(schema, name))
 
     def _digest(self, number: int) -> str:
         text = f"{self._seed} {self._shape.resource.path} {number}"

@@ -468,3 +468,21 @@ def test_an_item_is_of_the_alternative_that_the_mapping_names(pets: Ask, sent, o
 def test_a_request_that_no_mapped_alternative_fits_is_refused(pets: Ask, sent, reason) -> None:
     refused = pets("POST", "/pets", json=sent)
     assert (refused.status_code, f"of the closest, {reason}: " in refused.text) == (400, True)
+
+
+MAILBOXES = """
+  /mailboxes:
+    post: {responses: {'201': {description: a, content: {application/json: {schema: {$ref: '#/components/schemas/Mailbox'}}}}}}
+  /mailboxes/{address}:
+    parameters: [{name: address, in: path, required: true, schema: {type: string, format: email, examples: [rex@example.com]}}]
+    get: {responses: {'200': {description: a, content: {application/json: {schema: {$ref: '#/components/schemas/Mailbox'}}}}, '404': {description: b}}}
+    delete: {responses: {'204': {description: a}, '404': {description: b}}}
+"""
+
+
+def test_an_identifier_with_an_example_and_a_format_is_another_one_for_each_item(tmp_path) -> None:
+    schemas = "    Mailbox: {type: object, required: [address], properties: {address: {type: string, format: email, examples: [rex@example.com]}}}"
+    ask = asking(Mock(Settings(document=document_with(tmp_path, MAILBOXES, schemas))))
+    made = [ask("POST", "/mailboxes").json()["address"] for _ in range(5)]
+    assert len({*made}) == 5
+    assert all(ask("GET", f"/mailboxes/{it}").status_code == 200 for it in made)
