@@ -236,7 +236,7 @@ def _order_of(value: Any) -> Any:
     """Returns a number for numbers and instants, so that all notations compare correctly."""
     if isinstance(value, int | float) or value is None:
         return None if value is None else float(value)
-    with contextlib.suppress(ValueError):
+    with contextlib.suppress(TypeError, ValueError):  # an object is no number
         return float(value)
     with contextlib.suppress(ValueError):
         instant = datetime.fromisoformat(str(value))

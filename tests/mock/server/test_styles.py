@@ -224,3 +224,10 @@ def test_a_plain_text_is_judged_too(post) -> None:
     assert post("/a", content="abc", headers=texts).json() == {"body": "abc"}
     refused = post("/a", content="abcd", headers=texts).json()["error"]
     assert refused == '"abcd" is longer than 3 characters.'
+
+
+def test_an_object_of_any_members_takes_no_other_parameter(serve) -> None:
+    anything = "{name: v, in: query, schema: {type: object, additionalProperties: {type: string}}}"
+    service = reading(serve, f"{anything}, {{name: after, in: query, schema: {{type: string}}}}")
+    assert service.get("/a?after=x&colour=red").json() == {"value": {"colour": "red"}}
+    assert service.get("/a?after=x").json() == {"value": None}

@@ -330,6 +330,16 @@ class Endpoint:
         return {str(it) for value in values for it in value.get("enum", ())}
 
 
+def _readers(
+    operation: Operation, schemas: Schemas, *, reads_numbers: bool
+) -> tuple[ParameterReader, ...]:
+    others = [it.name for it in operation.parameters]
+    return tuple(
+        ParameterReader(it, schemas, reads_numbers=reads_numbers, others=others)
+        for it in operation.parameters
+    )
+
+
 @lru_cache(maxsize=16)
 def endpoints(api: Api) -> tuple[Endpoint, ...]:
     """Compiles every operation of an API, once for both servers.
@@ -367,9 +377,8 @@ def endpoints(api: Api) -> tuple[Endpoint, ...]:
             ),
             is_limited=key in limited,
             page=pages.get(key),
-            parameters=tuple(
-                ParameterReader(it, schemas.for_requests, reads_numbers=key in numeric_booleans)
-                for it in operation.parameters
+            parameters=_readers(
+                operation, schemas.for_requests, reads_numbers=key in numeric_booleans
             ),
             reads_query=any(p.location == "query" for p in operation.parameters),
             reads_headers=any(p.location in {"header", "cookie"} for p in operation.parameters),

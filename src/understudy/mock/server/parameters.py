@@ -6,7 +6,7 @@ objects are read in the styles of OpenAPI (OpenAPI 3.0.3, 4.7.12.2).
 """
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
 from itertools import pairwise
 from typing import Any, Final
@@ -375,10 +375,16 @@ class ParameterReader:
         parameter: Declaration of the parameter.
         schemas: The document's validators.
         reads_numbers: Whether a boolean may also be sent as 1 or 0.
+        others: Names of the operation's parameters.
     """
 
     def __init__(
-        self, parameter: Parameter, schemas: Schemas, *, reads_numbers: bool = False
+        self,
+        parameter: Parameter,
+        schemas: Schemas,
+        *,
+        reads_numbers: bool = False,
+        others: Collection[str] = (),
     ) -> None:
         self.name = parameter.name
         self.location = parameter.location
@@ -394,6 +400,9 @@ class ParameterReader:
         self._types = schemas.types(parameter.schema)
         is_boolean = "boolean" in self._types and not self._types & {"integer", "number", "string"}
         self._numbers = NUMBERS if reads_numbers and is_boolean else {}
+        # other parameters are no members of an object that may have any members
+        is_open = parameter.is_spread and not schemas.members(parameter.schema)
+        self._not_members = {*others} - {self._key} if is_open else set()
         self._style = self._style_reader(parameter, schemas)
 
     def _style_reader(self, parameter: Parameter, schemas: Schemas) -> StyleReader | None:
@@ -457,6 +466,8 @@ class ParameterReader:
 
     def _value(self, texts: Texts) -> Any:
         if self._style is not None:
+            if self._not_members:
+                texts = {name: it for name, it in texts.items() if name not in self._not_members}
             return self._styled(self._style, texts)
         values = texts.get(self._key)
         if not values:
