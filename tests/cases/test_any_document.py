@@ -353,3 +353,63 @@ def test_a_body_without_a_byte_has_no_media_type_to_be_refused_for(shared) -> No
     refused = [it.description for it in shared["POST /pings"] if it.kind == "invalid"]
     assert refused
     assert not [it for it in refused if it.startswith("Content-Type")]
+
+
+VARIED = """
+openapi: 3.1.0
+info: {title: Varied, version: '1'}
+paths:
+  /drafts:
+    get: {responses: {'200': {description: a}, '4XX': {description: b}}}
+  /drafts?beta=true:
+    get:
+      parameters:
+        - {name: beta, in: query, required: true, schema: {enum: ['true']}}
+        - {name: size, in: query, required: true, schema: {type: integer}}
+      responses: {'200': {description: a}, '4XX': {description: b}}
+  /tags:
+    get:
+      parameters:
+        - name: tag
+          in: query
+          schema: {oneOf: [{type: string}, {type: array, items: {type: string, pattern: '^[0-9]{3}$'}}]}
+      responses: {'200': {description: a}, '4XX': {description: b}}
+    post:
+      requestBody:
+        required: true
+        content:
+          application/json:
+            schema:
+              type: object
+              required: [seed]
+              properties: {seed: {type: integer, minimum: -9223372036854776000, maximum: 9223372036854776000}}
+      responses: {'200': {description: a}, '4XX': {description: b}}
+"""
+
+
+@pytest.fixture(scope="module")
+def varied(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[Case]]:
+    path = tmp_path_factory.mktemp("varied") / "varied.yaml"
+    path.write_text(VARIED)
+    planner = Planner(load(path), "resource", TestData())
+    return {
+        it.operation_id: list(islice(cases(planner.plan(it), 0, KINDS), 400))
+        for it in planner.operations
+    }
+
+
+def test_no_case_is_refused_for_lack_of_what_distinguishes_operations_of_one_path(varied):
+    (name,) = (it for it in varied if "beta" in it)
+    refused = {case.part for case in varied[name] if case.kind == "invalid"}
+    assert "query size" in {case.part for case in varied[name]}
+    assert refused & {"query beta", "query size"} == set()
+
+
+def test_a_list_of_one_item_is_not_refused_where_a_text_is_allowed_too(varied):
+    refused = [case.request.query for case in varied["GET /tags"] if case.kind == "invalid"]
+    assert [query for query in refused if len([it for it in query if it[0] == "tag"]) == 1] == []
+
+
+def test_plain_requests_keep_to_64_bits_where_the_bounds_of_a_document_are_beyond(varied):
+    plain = varied["POST /tags"][0]
+    assert abs(json.loads(plain.request.body)["seed"]) < 2**63

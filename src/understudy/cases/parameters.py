@@ -28,6 +28,7 @@ def lists(
     candidates = [edge for edge in edges(context.values, schema) if isinstance(edge.value, list)]
     base = context.values.sample(schema)
     others = base[1:] if isinstance(base, list) else []
+    is_text_too = "string" in context.values.schemas.types(schema)
     for item in () if items is None else edges(context.values, items, is_text=True):
         separators = "," if parameter.explode else ",| "
         is_text = isinstance(item.value, str) and item.value.strip() != ""
@@ -36,7 +37,9 @@ def lists(
         if (is_text or isinstance(item.value, int)) and is_valid == item.is_valid:
             candidates.append(item._replace(value=[item.value, *others]))
     for edge in candidates:
-        if edge.value and all(isinstance(item, str | int) for item in edge.value):
+        # a list of one item is written like a text
+        is_certain = edge.is_valid or len(edge.value) > 1 or not is_text_too
+        if edge.value and is_certain and all(isinstance(item, str | int) for item in edge.value):
             apply = _with_pairs(parameter, edge.value)
             yield context.edge_mutation(part, edge._replace(is_option=False), apply, schema.pointer)
 

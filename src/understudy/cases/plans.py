@@ -50,6 +50,7 @@ from understudy.openapi.operations import (
     Parameter,
     addressed,
     credentials_of,
+    distinguishing,
     operations,
     path_shape,
 )
@@ -359,6 +360,11 @@ class Planner:
     def _addressed(self) -> Counter[Hashable]:
         return Counter(map(addressed, self._operations))
 
+    @cached_property
+    def _sharing(self) -> Counter[tuple[str, str]]:
+        """The number of operations of each method and path."""
+        return Counter((it.method, path_shape(it.path)) for it in self._operations)
+
     @cached_property  # needed by the plan of every operation
     def _methods(self) -> Mapping[str, frozenset[str]]:
         methods: dict[str, frozenset[str]] = {}
@@ -465,8 +471,7 @@ class Planner:
     def _mutations_by_document(self, context: OperationContext) -> Iterator[Mutation]:
         operation = context.operation
         media_type, schema = body_of(operation)
-        for parameter in operation.parameters:
-            yield from parameters.mutations(context, parameter)
+        yield from self._parameter_mutations(context)
         if schema is not None and is_json(media_type):
             yield from bodies.json_mutations(context, schema)
         if schema is not None and media_type == FORM:
@@ -481,6 +486,16 @@ class Planner:
             context, self._methods[path_shape(operation.path)] | frozenset(taken)
         )
         yield from self._bearer_mutations(context)
+
+    def _parameter_mutations(self, context: OperationContext) -> Iterator[Mutation]:
+        operation = context.operation
+        is_shared = self._sharing[operation.method, path_shape(operation.path)] > 1
+        marks = distinguishing(operation) if is_shared else []
+        for parameter in operation.parameters:
+            for mutation in parameters.mutations(context, parameter):
+                # without what distinguishes it, a request addresses another operation
+                if mutation.kind != "invalid" or parameter not in marks:
+                    yield mutation
 
     def _bearer_mutations(self, context: OperationContext) -> Iterator[Mutation]:
         access = self._plain.bearer_access(context.operation)

@@ -11,6 +11,7 @@ from math import ceil, floor, lcm
 from typing import Any, Final, NamedTuple
 from urllib.parse import unquote
 
+from understudy.limits import JSON_INTEGER
 from understudy.openapi.loader import Node
 from understudy.openapi.sample_texts import matches
 from understudy.openapi.schemas import Schemas
@@ -325,6 +326,7 @@ def numbers(place: SchemaPlace, number: int, *, is_plain: bool) -> Iterator[floa
         for keyword in BOUNDS
         for bound in place.values(keyword)
         if isinstance(bound, int | float) and not isinstance(bound, bool)
+        if abs(bound) <= JSON_INTEGER.most  # documents round the bounds of 64 bits to beyond them
     ]
     near = [bound + step for bound in bounds for step in (0, 1, -1, 0.5, -0.5)]
     varied = [number + 1, *(bound + number + 1 for bound in bounds)]
