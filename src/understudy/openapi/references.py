@@ -228,7 +228,10 @@ def _relative(path: str, referrer: str) -> PurePosixPath:
     """
     joined = PurePosixPath(normpath(PurePosixPath(referrer).parent / path))
     if joined.is_absolute() or joined.parts[:1] == ("..",) or "\0" in path:
-        msg = f"$ref {path!r} leads out of the document's directory, where understudy reads nothing"
+        msg = (
+            f"$ref {path!r} leads out of the document's directory, where understudy reads nothing; "
+            "bundle the document into one file"
+        )
         raise Unresolved(msg)
     return joined
 
