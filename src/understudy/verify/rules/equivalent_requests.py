@@ -496,25 +496,14 @@ def equivalent_reads(client: ProbeClient) -> Parts:
         {"email_hash": (*client.known.own_hashes, made_up_hash(1))[0]},
     )
     code = {"size": "160", "version": "1"}
-    as_owner = (_UPPER, _spaced, _encoded_name, _as_browsers_do)
+    as_owner = (_UPPER, _spaced, _AS_JSON, _as_browsers_do, _encoded_name)
+    as_own = (*as_owner, _AS_ANY_JSON, _capital_name)
     all_of_it = (_encoded_query, _TAG, _as_browsers_do)
     reads: tuple[tuple[str, str, Mapping[str, str], Sequence[Rewrite], Sequence[Rewrite]], ...] = (
-        (
-            f"/profiles/{slug}",
-            "owner",
-            {},
-            (_percent_encoded, _with_source, _LOWER),
-            (_AS_JSON, *as_owner),
-        ),
+        (f"/profiles/{slug}", "owner", {}, (_percent_encoded, _with_source, _LOWER), as_owner[:4]),
         (f"/profiles/{slug}", "anonymous", {}, (_percent_encoded, _with_source), ()),
-        (
-            "/me/profile",
-            "owner",
-            {},
-            (_LOWER, _with_source, _TAG),
-            (_AS_ANY_JSON, *as_owner, _capital_name),
-        ),
-        ("/me/avatars", "owner", {}, (_LOWER, _TAG), (_AS_JSON, *as_owner)),
+        ("/me/profile", "owner", {}, (_LOWER, _with_source, _TAG), as_own),
+        ("/me/avatars", "owner", {}, (_LOWER, _TAG), as_owner),
         (
             "/me/associated-email",
             "owner",

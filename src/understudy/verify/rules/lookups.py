@@ -332,12 +332,12 @@ def address_leads_to_what_it_names(exchange: Exchange, history: History) -> Chec
     is_success = exchange.response.is_success
     if _name_in(before, exchange.request.url) == "profile_url":
         return expect(is_success, "the profile's page", exchange.status, before)
-    said, shown = exchange.response.media_type, picture_of(exchange).media_type
-    is_picture = said.startswith("image/") and _is_declared(exchange)
+    stated, actual_type = exchange.response.media_type, picture_of(exchange).media_type
+    is_picture = stated.startswith("image/") and _is_declared(exchange)
     part = exchange.response.header("content-range")
-    actual = f"status {exchange.status}, {said} {part}".rstrip()
-    if said != shown and {said, shown} <= _KNOWN_TYPES:
-        is_picture, actual = False, f"{actual}, whose content is {shown}"
+    actual = f"status {exchange.status}, {stated} {part}".rstrip()
+    if stated != actual_type and {stated, actual_type} <= _KNOWN_TYPES:
+        is_picture, actual = False, f"{actual}, whose content is {actual_type}"
     return expect(is_success and is_picture, "a picture", actual, before)
 
 
