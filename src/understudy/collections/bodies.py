@@ -560,14 +560,18 @@ def identifier_member(
     return None
 
 
+_NUMBERS: Final = frozenset({"integer", "number"})
+
+
 def agree(schemas: Schemas, parameter: Node | None, member: Node) -> bool:
-    """Tells whether a path parameter and a member can have the same values, by their types."""
+    """Tells whether a path parameter and a member can have the same values, by types and formats."""
     types = types_of(schemas, member)
-    if types and not types & {"string", "integer", "number"}:
+    if types and not types & {"string", *_NUMBERS}:
         return False
     expected = types_of(schemas, parameter)
-    is_number = bool(expected) and expected <= {"integer", "number"}
-    return not (is_number and types == {"string"})
+    is_number = bool(expected) and expected <= _NUMBERS
+    is_uuid = parameter is not None and schemas.keyword(parameter, "format") == "uuid"
+    return not (is_number and types == {"string"}) and not (is_uuid and types and types <= _NUMBERS)
 
 
 def path_parameter_schema(operation: Operation, name: str) -> Node | None:

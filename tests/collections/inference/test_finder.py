@@ -100,6 +100,7 @@ def test_a_put_without_a_body_makes_a_member_where_it_can_be_deleted(tmp_path):
         ("code: {type: string}, title: {type: string}", "string", "code"),
         ("code: {type: string}, message: {type: string}", "string", None),  # of the result
         ("id: {type: string}", "number", None),  # which no path takes
+        ("blockId: {type: integer}, id: {type: string}", "string, format: uuid", "id"),
     ],
 )
 def test_a_member_identifies_an_item_if_it_is_of_the_item_and_fits_its_path(
