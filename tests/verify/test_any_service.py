@@ -12,6 +12,8 @@ from msgspec import structs
 from understudy.api.judging import phases_of
 from understudy.api.opening import logged_in, open_deployment
 from understudy.api.options import DeploymentOptions
+from understudy.cli.exit_codes import ExitCode
+from understudy.cli.reporting import ending
 from understudy.collections.requests import named_values
 from understudy.errors import StartupError
 from understudy.exchange.messages import Exchange, Identity, Request, Response
@@ -221,6 +223,31 @@ def test_a_read_that_needs_no_credential_although_the_document_does_is_found(tmp
     outcome = carry_out(deployment, RunOptions(phases=(catalogue,)))
     found = {(it.exchange.operation, it.actual) for it in outcome.findings}
     assert ("GET /shelves", "status 200 without it") in found
+
+
+def test_a_run_whose_token_ends_is_not_green(tmp_path):
+    class Session(Shelves):
+        largest = 10**400
+        left = 8
+
+        def respond(self, request: httpx.Request) -> httpx.Response:
+            is_own = request.headers.get("authorization") == "Bearer own"
+            self.left -= is_own
+            return super().respond(request) if is_own and self.left > 0 else httpx.Response(401)
+
+    path = tmp_path / "session.yaml"
+    token = "{token: {type: http, scheme: bearer}}"
+    path.write_text(
+        f"{SHELVES}security: [{{token: []}}]\ncomponents: {{securitySchemes: {token}}}\n"
+    )
+    target = Target(base_url=BASE, mode="full", credentials=Credentials(access_token="own"))
+    wire = httpx.MockTransport(Session().respond)
+    deployment = Deployment(target, wire, machine_clock(), document=load(path))
+    (catalogue, *_) = phases_of(20, deployment.document, is_mock=False)
+    outcome = carry_out(deployment, RunOptions(phases=(catalogue,)))
+    assert outcome.findings == ()
+    assert "[credentials] access_token was refused with 401 from request " in outcome.stopped
+    assert ending(outcome, frozenset({"findings"}), 0).code == ExitCode.INCOMPLETE
 
 
 def test_a_bound_is_found_although_each_name_is_taken_once(tmp_path):

@@ -260,8 +260,28 @@ def _carried_out(run: Run, options: RunOptions) -> Outcome:
             not_restored = run.undo.restore()
     _expect_served(run)
     report_unrestored(run)
-    whole = _outcome(run, started, stopped)
+    whole = _outcome(run, started, stopped or "; ".join(_ended_tokens(run)))
     return replace(whole, not_restored=tuple(not_restored), remaining=tuple(_remaining(run)))
+
+
+_LAST: Final = 10
+"""Requests in a row that must be refused before a token is taken for one that has ended."""
+
+
+def _ended_tokens(run: Run) -> Iterator[str]:
+    """Yields what to say of each given token that was accepted at first, and no longer in the end."""
+    target = run.deployment.target
+    for key in dict.fromkeys(CREDENTIALS.values()):
+        token = getattr(target.credentials, key)
+        sent = [it for it in run.exchanges if token is not None and it.request.token == token]
+        accepted = [it for it in sent if it.status != HTTPStatus.UNAUTHORIZED]
+        refused = [it for it in sent if accepted and it.number > accepted[-1].number]
+        before = {it.operation for it in accepted if it.response.is_success}
+        if len(refused) >= _LAST and before & {it.operation for it in refused}:
+            yield (
+                f"{_named(target, key)} was refused with 401 from request {refused[0].number} to the "
+                "end; give a token that lasts, or a [login] that renews it"
+            )
 
 
 def run_phases(run: Run) -> Outcome:
