@@ -8,6 +8,7 @@ from tests.proofs.mutants.edge import (
     OWN,
     answer,
     asking,
+    at,
     mutant,
     path_of,
     query_of,
@@ -204,7 +205,7 @@ def the_page_hides_a_scope_that_is_granted(request, send):
 @mutant("consent-by-person")
 def every_token_is_of_the_owner_of_its_application(request, send):
     response = send(request)
-    if path_of(request) != INFO or response.status_code != 200:
+    if not at(request, "GET", INFO) or response.status_code != 200:
         return response
     return answer(response, body={**said(response), "user_id": ADA})
 

@@ -126,7 +126,7 @@ _rescoped(
 @mutant("token-info", "scope-indexed-array", "scope-any-index", "scope-space-joined")
 def token_info_always_tells_all_scopes(request, send):
     response = send(request)
-    if path_of(request) == INFO and response.status_code == 200:
+    if at(request, "GET", INFO) and response.status_code == 200:
         every = "auth avatar-profile:read avatar-profile:manage"
         return answer(response, body={**said(response), "scope": every})
     return response

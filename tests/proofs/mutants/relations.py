@@ -174,7 +174,7 @@ _redirects(
 def token_info_names_another_blog(request, send):
     response = send(request)
     body = said(response)
-    if path_of(request) == INFO and response.status_code == 200:
+    if at(request, "GET", INFO) and response.status_code == 200:
         return answer(response, body={**body, "blog_id": f"{body['blog_id']}0"})
     return response
 
