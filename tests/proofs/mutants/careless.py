@@ -326,7 +326,13 @@ STALE = (
     ("profiles", "an_assignment", ("profile-patch-seven-fields",), OWN, ASSIGNED),
     ("lookups", "an_upload", ("profile-patch-seven-fields",), LOOKUP, UPLOADED),
     ("lookups", "a_deletion", ("profile-patch-seven-fields",), LOOKUP, DELETED),
-    ("validations", "a_deletion", ("code-replay-revokes", "token-info"), INFO, DELETED),
+    (
+        "validations",
+        "a_deletion",
+        ("code-replay-revokes", "token-info", "implicit-token-two-weeks"),
+        INFO,
+        DELETED,
+    ),
 )
 """What is cached, the one kind of write that empties the cache, the rules, where, and the write."""
 
