@@ -317,7 +317,7 @@ CACHES = (
 
 UPLOADED, ASSIGNED, DELETED, EDITED = "POST", "/email", "DELETE", "PATCH"
 
-STALE = (
+STALE: tuple[tuple[str, str, tuple[str, ...], str, str], ...] = (
     ("lists", "an_upload", ("avatar-delete-no-content",), LIST, UPLOADED),
     ("lists", "a_deletion", ("avatar-upload-returns-avatar",), LIST, DELETED),
     ("lists", "an_assignment", ("avatar-upload-returns-avatar",), LIST, ASSIGNED),
