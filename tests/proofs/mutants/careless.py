@@ -296,7 +296,7 @@ for _name, _convert in CAMPAIGNS.items():
     _campaign(_name, _convert)
 
 
-CACHES = (
+CACHES: tuple[tuple[str, str, tuple[str, ...], str, str], ...] = (
     ("codes", "campaign", ("qr-utm-parameters",), QR, "utm_campaign"),
     ("codes", "medium", ("qr-utm-parameters",), QR, "utm_medium"),
     ("codes", "size", ("qr-size-exact", "qr-default-size"), QR, "size"),
