@@ -1,10 +1,9 @@
-"""Judges lists, defaults, members that the service sets, texts as queries, and other credentials.
+"""Judges lists, defaults, members that the service sets, and texts: difficult ones, and parts of queries.
 
 Lists are asked only for what leaves no doubt: a filter by an enumeration or a truth value that items have
 under the same name, and an order whose two directions the document names, ``title`` and ``-title``.
 """
 
-import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
@@ -13,9 +12,9 @@ from urllib.parse import unquote, urlsplit
 
 from understudy.collections import rules
 from understudy.collections.bodies import moment_of
-from understudy.collections.client import WHOLE, CollectionClient, InferredRun
-from understudy.collections.conflicts import conflict_prose, described_at
-from understudy.collections.known_items import KnownItem, agrees, differing, objects_in, shown
+from understudy.collections.client import CollectionClient, InferredRun
+from understudy.collections.conflicts import conflict_prose
+from understudy.collections.known_items import KnownItem, agrees, last_shown, shown
 from understudy.collections.model import Role, item_at
 from understudy.collections.names import LIMITS, canonical, moment_named, words
 from understudy.exchange.messages import Exchange
@@ -45,11 +44,11 @@ def ask_lists(client: CollectionClient, items: Sequence[KnownItem]) -> None:
         if parameter.location != "query" or parameter.schema is None or parameter.is_json:
             continue
         name = names.get(canonical(parameter.name))
-        options = _options(schemas, parameter.schema)
+        options = options_of(schemas, parameter.schema)
         if name is not None:
             shown_by = ({**(it.response or {}), **it.expected} for it in items)
             known = [it[name] for it in shown_by if name in it]
-            shared = [it for it in options if it in _options(schemas, members[name])]
+            shared = [it for it in options if it in options_of(schemas, members[name])]
             other = next((it for it in shared if any(it != each for each in known)), None)
             if other is not None:
                 wanted = f"with {name} {as_json(other)}"
@@ -60,7 +59,7 @@ def ask_lists(client: CollectionClient, items: Sequence[KnownItem]) -> None:
             _ask_beyond(client, parameter.name, members)
 
 
-def _options(schemas: Schemas, schema: Node) -> Sequence[Any]:
+def options_of(schemas: Schemas, schema: Node) -> Sequence[Any]:
     """Returns the values of an enumeration or a truth value; empty for any other schema."""
     if schemas.types(schema) == {"boolean"}:
         return (False, True)
@@ -178,7 +177,7 @@ def ask_without_defaults(client: CollectionClient) -> None:
 
 def _has_few(schemas: Schemas, member: Node | None) -> bool:
     """Tells whether a parameter filters by no member, or by a member whose values are all known."""
-    return member is None or bool(_options(schemas, member))
+    return member is None or bool(options_of(schemas, member))
 
 
 def _fill(client: CollectionClient, number: int) -> None:
@@ -340,9 +339,7 @@ def send_guarded(client: CollectionClient, item: KnownItem, role: Role) -> Known
     """
     maker, collection = client.state.maker, client.requests.collection
     operation = client.requests.needed(role)
-    evidence, name = item.evidence, client.model.identifier or ""
-    shown = objects_in(evidence[-1].body)
-    before = next((it for it in shown if str(it.get(name)) == item.identifier), {})
+    evidence, before = item.evidence, last_shown(item, client.model.identifier)
     members = maker.guarded_members(operation, collection)
     one = {it: maker.other_value(members[it], it, before[it]) for it in members if it in before}
     one = {it: value for it, value in one.items() if not agrees(value, before[it])}
@@ -360,6 +357,36 @@ def send_guarded(client: CollectionClient, item: KnownItem, role: Role) -> Known
     result = expect(not taken, expected, actual, *evidence)
     client.judge(sent.writes[-1], [(rules.CREATE_GUARDED, result)])
     return sent
+
+
+_TEXTS: Final = frozenset(
+    {"body", "caption", "comment", "comments", "content", "description", "label", "message", "name"}
+    | {"note", "notes", "remark", "remarks", "subject", "summary", "text", "title"}
+)
+"""Canonical names of members with text for people, which a service keeps as it is written."""
+_DIFFICULT: Final = "Zoë & 東京 🎭 “0”"
+"""A text in several scripts, with a character of four bytes (RFC 3629, 3) and one that HTML escapes."""
+
+
+def create_with_texts(client: CollectionClient) -> None:
+    """Creates an item with a difficult text in each member with text for people, and reads it.
+
+    Raises:
+        Refusal: The target does not permit it.
+    """
+    maker, schemas = client.state.maker, client.state.maker.schemas
+    role = client.requests.needed("create")
+    members, names = maker.members(role), maker.read_names(role, client.requests.collection)
+    known = {
+        name: _DIFFICULT
+        for name in names
+        if canonical(name) in _TEXTS
+        and schemas.keyword(members[name], "format") is None
+        and schemas.for_requests.validator(members[name]).is_valid(_DIFFICULT)
+    }
+    item = client.attempt(known)[1] if known else None
+    if item is not None and client.requests.collection.operation("read") is not None:
+        client.read(item)
 
 
 _UNKNOWN: Final = {"understudy_extra": "1"}
@@ -393,142 +420,6 @@ def _as_sent(item: KnownItem, known: Mapping[str, Any]) -> list[str]:
     """Returns the members whose sent values are in the response to the last write of an item."""
     body = item.response or {}
     return [it for it in known if agrees(known[it], body.get(it))]
-
-
-READER: Final = "reader"
-"""The credential whose scopes the target file names."""
-
-_OWNERS: Final = re.compile(
-    r"\b(my|your|own|mine|(caller|account|user|customer)['\u2019]s|signed.in|authenticated (user|account))\b",
-    re.I,
-)
-"""Words by which a document says that a list has the caller's own items."""
-
-_REFUSED: Final = frozenset({401, 403})
-_REACHED: Final[tuple[Role, ...]] = ("list", "read", "create", "update", "replace", "delete")
-"""The roles in the order in which they are tried; deletion comes last."""
-
-
-def reach_otherwise(client: CollectionClient, first: KnownItem, second: KnownItem) -> None:
-    """Sends requests with the read-only token and as the other account, if the target has them.
-
-    Raises:
-        Refusal: The budget or the time is used up, or the deployment does not respond.
-    """
-    state, target = client.state, client.state.run.deployment.target
-    if target.read_only_scopes and READER in target.identities():
-        _reach_without_scopes(client, target.read_only_scopes, first)
-    if state.other is not None and client.requests.collection.operation("read") is not None:
-        _reach_as_other(client, state.other, second)
-
-
-def _reach_as_other(client: CollectionClient, who: str, item: KnownItem) -> None:
-    """Reads, changes and deletes an item as another account, if the item must be the caller's own.
-
-    Raises:
-        Refusal: The budget or the time is used up, or the deployment does not respond.
-    """
-    own = _why_own(client, who, item)
-    if own is None:
-        return
-    for name in _REACHED[1:]:
-        exchange = None if name == "create" else _reached(client, name, who, item)
-        if exchange is None:
-            continue
-        role = client.requests.needed(name)
-        if name == "read" and exchange.response.is_success:
-            body = item_at(exchange.body, role.response_path) or {}
-            if differing(item.expected, body, client.model.volatile):
-                return  # an item of the other's own, at the same address
-        is_refused = not exchange.response.is_success
-        expected = f"status 403 or 404, as {own[0]}"
-        actual = f"status {exchange.status} to {exchange.request.method} by another account"
-        result = expect(is_refused, expected, actual, *item.writes, *own[1])
-        client.judge(exchange, [(rules.OWNER_ONLY, result)])
-
-
-def _reach_without_scopes(client: CollectionClient, scopes: Sequence[str], item: KnownItem) -> None:
-    """Sends each operation that needs other scopes with a token that has only these.
-
-    Raises:
-        Refusal: The budget or the time is used up, or the deployment does not respond.
-    """
-    for name in _REACHED:
-        role = client.requests.collection.operation(name)
-        missing = "" if role is None else missing_scopes(role.operation, scopes)
-        exchange = _reached(client, name, READER, item) if missing else None
-        if exchange is not None and (exchange.response.is_success or exchange.status in _REFUSED):
-            expected = f"status 401 or 403, as the operation needs {missing}"
-            actual = f"status {exchange.status} to a token with {' '.join(scopes)} alone"
-            result = expect(exchange.status in _REFUSED, expected, actual, *item.writes[:1])
-            client.judge(exchange, [(rules.SCOPE_NEEDED, result)])
-
-
-def missing_scopes(operation: Operation, scopes: Sequence[str]) -> str:
-    """Returns the scopes that a token lacks for an operation; empty if one alternative is satisfied."""
-    lacking = [
-        [it for needed in each.values() for it in needed if it not in scopes]
-        for each in operation.security
-    ]
-    return " ".join(lacking[0]) if lacking and all(lacking) else ""
-
-
-def _reached(client: CollectionClient, name: Role, who: str, item: KnownItem) -> Exchange | None:
-    """Sends one operation with a credential; returns the exchange, or None if it cannot be sent."""
-    role, requests = client.requests.collection.operation(name), client.requests
-    if role is None:
-        return None
-    try:
-        if name == "create":
-            return client.attempt(who=who)[0]
-        if name == "list":
-            return client.send(requests.plain(role), who)
-        request = requests.at(role, item)
-        exchange = client.send(client.matching(role, request, item), who)
-    except NotPermitted:
-        return None
-    if name == "delete" and exchange.response.is_success:
-        item.is_gone = True
-        client.state.undo.deleted(request.url)
-    return exchange
-
-
-def _why_own(
-    client: CollectionClient, who: str, item: KnownItem
-) -> tuple[str, list[Exchange]] | None:
-    """Returns the reason why an item must be the caller's own, with its evidence; None without one.
-
-    The reasons are a path below ``me``, a list that the document calls the caller's, and a list of the
-    other account without the item. If that list has the item, it is judged here: it must not have an
-    item that is the caller's or that the other account may not read.
-    """
-    path, role = client.requests.collection.path, client.requests.collection.operation("list")
-    prose = "" if role is None else described_at(role.operation.pointer, client.state.maker.schemas)
-    is_own = "me" in path.split("/") or _OWNERS.search(prose) is not None
-    if role is None:
-        return (f"{path} is the caller's own", []) if is_own else None
-    others = client.pages(WHOLE, who)
-    page = next((it for it in others.pages if _has(it, item)), None)
-    if page is not None:
-        read = None if is_own else _reached(client, "read", who, item)
-        if is_own or (read is not None and read.status in {403, 404}):
-            reason = "are the caller's own" if read is None else f"get {read.status} when read"
-            expected = f"only items of the account, as others {reason}"
-            actual = f"the item {item.identifier} of another account"
-            result = expect(page is None, expected, actual, *item.writes, read)
-            client.judge(page, [(rules.OWNER_ONLY, result)])
-    if is_own:
-        return f"{path} is the caller's own", others.pages
-    own = client.pages(WHOLE, None) if page is None else None
-    is_listed = own is not None and own.is_whole and item.identifier in own.identifiers
-    is_certain = is_listed and others.is_whole
-    return ("the other account's list leaves the item out", others.pages) if is_certain else None
-
-
-def _has(page: Exchange, item: KnownItem) -> bool:
-    """Tells whether a page of a list has an item; compares all members, as identifiers may recur."""
-    shown = [it for it in objects_in(page.body) if not differing(item.expected, it)]
-    return any(item.identifier in map(str, it.values()) for it in shown)
 
 
 # Two texts that no item contains. Inserted into a query, one condition would be true and the other false; a

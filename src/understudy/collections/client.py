@@ -10,6 +10,7 @@ from math import ceil, inf
 from typing import Any, Final, NamedTuple
 from urllib.parse import unquote, urlsplit
 
+from understudy.collections.bodies import moment_of
 from understudy.collections.known_items import ItemModel, Judgement, KnownItem, objects_in
 from understudy.collections.model import (
     ResourceCollection,
@@ -243,7 +244,13 @@ class CollectionClient:
             if it is not None
             for name in self.state.maker.read_names(it, collection).values()
         ]
-        self.model = ItemModel(frozenset(names), collection.identifier)
+        schemas = self.state.maker.schemas
+        lasting = frozenset(
+            name
+            for name, member in schemas.members(collection.schema).items()
+            if moment_of(schemas, name, member) == "created" and name not in names
+        )
+        self.model = ItemModel(frozenset(names), collection.identifier, lasting)
 
     def create(self, left_out: frozenset[str] = frozenset()) -> KnownItem:
         """Creates an item.

@@ -4,6 +4,7 @@ import re
 from collections.abc import Mapping
 from typing import Final
 
+from understudy.collections.bodies import sent_members
 from understudy.collections.model import ResourceCollection
 from understudy.collections.names import canonical, words
 from understudy.openapi.loader import Node
@@ -18,20 +19,32 @@ _TAKEN: Final = re.compile(
     r"\b(exists?|existing|taken|duplicates?|unique|in use|(of|with) (that|this|the same))\b", re.I
 )
 
+_SAID_UNIQUE: Final = re.compile(
+    r"\b((must|has to|should) be|is|are) unique\b|\bunique (in|within|across|among|per|to)\b", re.I
+)
+"""How the description of a member says that no two items have the same value."""
+
 
 def unique_members(
     collection: ResourceCollection, members: Mapping[str, Node], schemas: Schemas
 ) -> tuple[str, ...]:
     """Returns the members that must be unique, if the document declares a conflict for creations.
 
-    These are the members that its description names, or else those with usual names.
+    These are the members that its description names, or that are described as unique, or else those
+    with usual names.
     """
-    prose = conflict_prose(collection, schemas)
-    if prose is None:
+    prose, create = conflict_prose(collection, schemas), collection.operation("create")
+    if prose is None or create is None:
         return ()
     others = [it for it in members if it != collection.identifier]
     texts = [it for it in others if schemas.keyword(members[it], "enum") is None]
-    named = [it for it in texts if canonical(it) in words(prose)]
+    sent = sent_members(schemas, create)
+    named = [
+        it
+        for it in texts
+        if canonical(it) in words(prose)
+        or (it in sent and _SAID_UNIQUE.search(described_at(sent[it].pointer, schemas)))
+    ]
     return tuple(named or (it for it in others if canonical(it) in _UNIQUE))
 
 

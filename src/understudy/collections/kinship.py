@@ -1,21 +1,32 @@
-"""Judges that an item is below its own parent alone and goes with it, and that a change obeys ``If-Match``.
+"""Judges who reaches an item: below which parent, by which account and scopes, and by which ``If-Match``.
 
 The parents are new, so that what is below them is known. Only a response with the members of the item
 counts, as a service may invent what it shows of an item that is not there.
 """
 
-from collections.abc import Mapping
+import re
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from http import HTTPStatus
 from typing import Final
 
 from understudy.collections import rules
-from understudy.collections.client import CollectionClient
-from understudy.collections.known_items import KnownItem, differing, objects_in, shown
+from understudy.collections.asking import options_of
+from understudy.collections.client import WHOLE, CollectionClient
+from understudy.collections.conflicts import described_at
+from understudy.collections.known_items import (
+    KnownItem,
+    differing,
+    last_shown,
+    objects_in,
+    shown,
+)
 from understudy.collections.model import ResourceOperation, Role, item_at
+from understudy.collections.names import canonical
 from understudy.collections.rules import is_conditional
 from understudy.exchange.messages import Exchange
+from understudy.openapi.operations import Operation
 from understudy.verify.checks import expect
 from understudy.verify.item_undo import AFTER_DELETION, GONE
 from understudy.verify.permits import NotPermitted
@@ -197,3 +208,166 @@ def _tag(client: CollectionClient, item: KnownItem) -> str:
     client.read(item)
     tag = client.steps[-1].response.header("etag") or ""
     return tag if tag.startswith('"') else ""
+
+
+READER: Final = "reader"
+"""The credential whose scopes the target file names."""
+
+_OWNERS: Final = re.compile(
+    r"\b(my|your|own|mine|(caller|account|user|customer)['\u2019]s|signed.in|authenticated (user|account))\b",
+    re.I,
+)
+"""Words by which a document says that a list has the caller's own items."""
+
+_REFUSED: Final = frozenset({401, 403})
+_REACHED: Final[tuple[Role, ...]] = ("list", "read", "create", "update", "replace", "delete")
+"""The roles in the order in which they are tried; deletion comes last."""
+
+
+def reach_otherwise(client: CollectionClient, first: KnownItem, second: KnownItem) -> None:
+    """Sends requests with the read-only token and as the other account, if the target has them.
+
+    Raises:
+        Refusal: The budget or the time is used up, or the deployment does not respond.
+    """
+    state, target = client.state, client.state.run.deployment.target
+    if target.read_only_scopes and READER in target.identities():
+        _reach_without_scopes(client, target.read_only_scopes, first)
+    if state.other is not None and client.requests.collection.operation("read") is not None:
+        _reach_as_other(client, state.other, second)
+
+
+def _reach_as_other(client: CollectionClient, who: str, item: KnownItem) -> None:
+    """Reads, changes and deletes an item as another account, if the item must be the caller's own.
+
+    Raises:
+        Refusal: The budget or the time is used up, or the deployment does not respond.
+    """
+    own = _why_own(client, who, item)
+    if own is None:
+        return
+    if client.requests.collection.operation("list") is not None:
+        _filter_as_other(client, who, item, own)
+    for name in _REACHED[1:]:
+        exchange = None if name == "create" else _reached(client, name, who, item)
+        if exchange is None:
+            continue
+        role = client.requests.needed(name)
+        if name == "read" and exchange.response.is_success:
+            body = item_at(exchange.body, role.response_path) or {}
+            if differing(item.expected, body, client.model.volatile):
+                return  # an item of the other's own, at the same address
+        is_refused = not exchange.response.is_success
+        expected = f"status 403 or 404, as {own[0]}"
+        actual = f"status {exchange.status} to {exchange.request.method} by another account"
+        result = expect(is_refused, expected, actual, *item.writes, *own[1])
+        client.judge(exchange, [(rules.OWNER_ONLY, result)])
+
+
+def _reach_without_scopes(client: CollectionClient, scopes: Sequence[str], item: KnownItem) -> None:
+    """Sends each operation that needs other scopes with a token that has only these.
+
+    Raises:
+        Refusal: The budget or the time is used up, or the deployment does not respond.
+    """
+    for name in _REACHED:
+        role = client.requests.collection.operation(name)
+        missing = "" if role is None else missing_scopes(role.operation, scopes)
+        exchange = _reached(client, name, READER, item) if missing else None
+        if exchange is not None and (exchange.response.is_success or exchange.status in _REFUSED):
+            expected = f"status 401 or 403, as the operation needs {missing}"
+            actual = f"status {exchange.status} to a token with {' '.join(scopes)} alone"
+            result = expect(exchange.status in _REFUSED, expected, actual, *item.writes[:1])
+            client.judge(exchange, [(rules.SCOPE_NEEDED, result)])
+
+
+def missing_scopes(operation: Operation, scopes: Sequence[str]) -> str:
+    """Returns the scopes that a token lacks for an operation; empty if one alternative is satisfied."""
+    lacking = [
+        [it for needed in each.values() for it in needed if it not in scopes]
+        for each in operation.security
+    ]
+    return " ".join(lacking[0]) if lacking and all(lacking) else ""
+
+
+def _reached(client: CollectionClient, name: Role, who: str, item: KnownItem) -> Exchange | None:
+    """Sends one operation with a credential; returns the exchange, or None if it cannot be sent."""
+    role, requests = client.requests.collection.operation(name), client.requests
+    if role is None:
+        return None
+    try:
+        if name == "create":
+            return client.attempt(who=who)[0]
+        if name == "list":
+            return client.send(requests.plain(role), who)
+        request = requests.at(role, item)
+        exchange = client.send(client.matching(role, request, item), who)
+    except NotPermitted:
+        return None
+    if name == "delete" and exchange.response.is_success:
+        item.is_gone = True
+        client.state.undo.deleted(request.url)
+    return exchange
+
+
+def _why_own(
+    client: CollectionClient, who: str, item: KnownItem
+) -> tuple[str, list[Exchange]] | None:
+    """Returns the reason why an item must be the caller's own, with its evidence; None without one.
+
+    The reasons are a path below ``me``, a list that the document calls the caller's, and a list of the
+    other account without the item. If that list has the item, it is judged here: it must not have an
+    item that is the caller's or that the other account may not read.
+    """
+    path, role = client.requests.collection.path, client.requests.collection.operation("list")
+    prose = "" if role is None else described_at(role.operation.pointer, client.state.maker.schemas)
+    is_own = "me" in path.split("/") or _OWNERS.search(prose) is not None
+    if role is None:
+        return (f"{path} is the caller's own", []) if is_own else None
+    others = client.pages(WHOLE, who)
+    page = next((it for it in others.pages if _has(it, item)), None)
+    if page is not None:
+        read = None if is_own else _reached(client, "read", who, item)
+        if is_own or (read is not None and read.status in {403, 404}):
+            reason = "are the caller's own" if read is None else f"get {read.status} when read"
+            expected = f"only items of the account, as others {reason}"
+            actual = f"the item {item.identifier} of another account"
+            result = expect(page is None, expected, actual, *item.writes, read)
+            client.judge(page, [(rules.OWNER_ONLY, result)])
+    if is_own:
+        return f"{path} is the caller's own", others.pages
+    own = client.pages(WHOLE, None) if page is None else None
+    is_listed = own is not None and own.is_whole and item.identifier in own.identifiers
+    is_certain = is_listed and others.is_whole
+    return ("the other account's list leaves the item out", others.pages) if is_certain else None
+
+
+def _filter_as_other(
+    client: CollectionClient, who: str, item: KnownItem, own: tuple[str, list[Exchange]]
+) -> None:
+    """Lists as another account by each filter that an item of the caller's own fits.
+
+    Raises:
+        Refusal: The budget or the time is used up.
+    """
+    role, schemas = client.requests.needed("list"), client.state.maker.schemas
+    shown_members = last_shown(item, client.model.identifier)
+    values = {canonical(name): value for name, value in shown_members.items()}
+    for it in role.operation.parameters:
+        if it.location != "query" or it.schema is None or it.is_json:
+            continue
+        value = next(
+            (v for v in options_of(schemas, it.schema) if v == values.get(canonical(it.name))), None
+        )
+        if value is not None:
+            page = client.send(client.requests.plain(role).asking({it.name: value}), who)
+            expected = f"no item of another account, as {own[0]}"
+            actual = f"the item {item.identifier} of another account"
+            result = expect(not _has(page, item), expected, actual, *item.writes, *own[1])
+            client.judge(page, [(rules.OWNER_ONLY, result)])
+
+
+def _has(page: Exchange, item: KnownItem) -> bool:
+    """Tells whether a page of a list has an item; compares all members, as identifiers may recur."""
+    shown = [it for it in objects_in(page.body) if not differing(item.expected, it)]
+    return any(item.identifier in map(str, it.values()) for it in shown)

@@ -112,6 +112,12 @@ class KnownItem:
         return (*self.writes, *([self.last_read] if self.last_read is not None else []))
 
 
+def last_shown(item: KnownItem, identifier: str | None) -> Mapping[str, Any]:
+    """Returns an item as the last response about it shows it; empty if that does not."""
+    objects = objects_in(item.evidence[-1].body)
+    return next((it for it in objects if str(it.get(identifier or "")) == item.identifier), {})
+
+
 @dataclass
 class ItemModel:
     """The items of a collection that a run created.
@@ -120,11 +126,13 @@ class ItemModel:
         compared: The members that can be sent and read back.
         identifier: The member that identifies an item; None if only the path does.
         items: Identifier to item.
+        lasting: The members that only the service sets, and never changes: the time of creation.
         volatile: Members that were observed to change without a write.
     """
 
     compared: frozenset[str]
     identifier: str | None
+    lasting: frozenset[str] = frozenset()
     items: dict[str, KnownItem] = field(default_factory=dict)
     volatile: set[str] = field(default_factory=set)
     _changes: list[tuple[KnownItem, Exchange]] = field(default_factory=list)
@@ -227,7 +235,7 @@ class ItemModel:
                 )
             ]
         judgements = list(self._compared(cause, evidence, item, body))
-        item.expected = {n: body[n] for n in self.compared if n in body}
+        item.expected = {n: body[n] for n in self.compared | self.lasting if n in body}
         item.cause, item.response = "", None
         item.last_read, item.changes = exchange, len(self._changes)
         return judgements

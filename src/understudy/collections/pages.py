@@ -81,7 +81,7 @@ class PagedList:
     def _after(self, exchange: Exchange, query: Query, count: int, page: int) -> Query | None:
         """Returns the query of the next page, by cursor, number or offset; None after the last."""
         others = dict(query)
-        cursor = _member(exchange, CURSORS)
+        cursor = _member(exchange, CURSORS) or _member(exchange, NEXTS)
         if self.cursor is not None and cursor:
             return tuple({**others, self.cursor: cursor}.items())
         size = self.size_of(query)

@@ -22,6 +22,25 @@ TASKS = Path(__file__).parent / "labelled" / "todo.yaml"
 TODOS = "/lists/{listId}/todos"
 
 
+PARTS = """
+openapi: 3.0.3
+info: {title: Parts, version: '1'}
+paths:
+  /parts:
+    post:
+      requestBody: {required: true, content: {application/json: {schema: {type: object, properties: {code: {type: string, description: Said.}}}}}}
+      responses:
+        '201': {description: ok, content: {application/json: {schema: {$ref: '#/components/schemas/Part'}}}}
+        '409': {description: Refused.}
+  /parts/{id}:
+    parameters: [{name: id, in: path, required: true, schema: {type: integer}}]
+    get: {responses: {'200': {description: ok, content: {application/json: {schema: {$ref: '#/components/schemas/Part'}}}}}}
+components:
+  schemas:
+    Part: {type: object, properties: {id: {type: integer}, code: {type: string}}}
+"""
+
+
 @pytest.fixture(scope="module")
 def model():
     return find_resources(load(TASKS))
@@ -58,6 +77,21 @@ def test_a_list_is_found_in_its_envelope_and_an_action_by_the_enumeration(todos)
 
 def test_a_declared_conflict_makes_names_unique(model):
     assert model.collection("/lists").unique == ("name",)
+
+
+@pytest.mark.parametrize(
+    ("said", "unique"),
+    [
+        ("Unique within the account.", ("code",)),
+        ("It must be unique.", ("code",)),
+        ("A unique piece.", ()),
+    ],
+)
+def test_a_member_is_unique_whose_description_says_so(said, unique, tmp_path):
+    path = tmp_path / "parts.yaml"
+    path.write_text(PARTS.replace("Said.", said))
+    (parts,) = find_resources(load(path)).collections
+    assert parts.unique == unique
 
 
 def test_a_resource_that_is_read_and_changed_at_one_path_is_single(model):

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from pathlib import Path
 
-from tests.collections.judging.service import CREATED, HARBOURS, NOTES, Service
+from tests.collections.judging.service import CREATED, HARBOURS, NOTES, OWNER, Service
 
 MUTANTS: "list[InferredMutant]" = []
 
@@ -45,6 +45,14 @@ class CutsTitles(Service):
         return super().create(who, path, {**sent, "title": sent["title"][:3]})
 
 
+@breaks("inferred-create-readable")
+class CutsTextsAtCharactersOfFourBytes(Service):
+    def create(self, who, path, sent):
+        text = sent.get("text")
+        kept = {"text": text.partition("🎭")[0]} if isinstance(text, str) else {}
+        return super().create(who, path, {**sent, **kept})
+
+
 @breaks("inferred-create-response")
 class SaysAnotherTextThanItKeeps(Service):
     def create(self, who, path, sent):
@@ -68,6 +76,12 @@ class ListsBerthsOfNoHarbour(Service):
 class GivesOneIdentifierTwice(Service):
     def identify(self, path):
         return "b1"
+
+
+@breaks("inferred-create-identifier", HARBOURS)
+class CountsItemsForTheirIdentifiers(Service):
+    def identify(self, path):
+        return f"b{len(self.items(OWNER, path)) + 1}"
 
 
 @breaks("inferred-create-defaulted")
@@ -236,6 +250,15 @@ class LosesTheOtherMembers(Service):
 
 
 @breaks("inferred-update-merged")
+class CreatesAnewByAPatch(Service):
+    def update(self, who, path, identifier, sent):
+        item = super().update(who, path, identifier, sent)
+        if item is not None:
+            item["created"] = "2026-11-02T10:00:00Z"
+        return item
+
+
+@breaks("inferred-update-merged")
 class IgnoresPatch(Service):
     def update(self, who, path, identifier, sent):
         return self.read(who, path, identifier)
@@ -365,6 +388,17 @@ class ListsOneCallersNotesToAnother(Service):
         others = [it for it, at in self.collections if at == path and it != who]
         own = super().listed(who, path, query)
         return [*own, *(item for it in others for item in Service.listed(self, it, path, query))]
+
+
+@breaks("inferred-owner-only")
+class ForgetsTheCallerInAFilter(Service):
+    def listed(self, who, path, query):
+        if "is_pinned" not in query:
+            return super().listed(who, path, query)
+        every = [
+            it for (_, at), items in self.collections.items() if at == path for it in items.values()
+        ]
+        return self.filtered(query, every)
 
 
 @breaks("inferred-scope-needed")

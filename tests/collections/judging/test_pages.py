@@ -37,6 +37,7 @@ PLACE = {"type": "object", "required": ["x"], "properties": {"x": {"const": 4}}}
     ("query", "body", "following"),
     [
         ((), b'{"next_page_token": "b"}', (("page_token", "b"),)),
+        ((), b'{"next": "b"}', (("page_token", "b"),)),
         ((("page_token", "b"),), b"{}", None),
         ((), b"{}", (("offset", "2"),)),
     ],
