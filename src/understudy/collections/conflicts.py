@@ -19,10 +19,10 @@ _TAKEN: Final = re.compile(
     r"\b(exists?|existing|taken|duplicates?|unique|in use|(of|with) (that|this|the same))\b", re.I
 )
 
-_SAID_UNIQUE: Final = re.compile(
+_IS_UNIQUE: Final = re.compile(
     r"\b((must|has to|should) be|is|are) unique\b|\bunique (in|within|across|among|per|to)\b", re.I
 )
-"""How the description of a member says that no two items have the same value."""
+"""Phrases of a description that demand of a member that no two items have the same value."""
 
 
 def unique_members(
@@ -43,7 +43,7 @@ def unique_members(
         it
         for it in texts
         if canonical(it) in words(prose)
-        or (it in sent and _SAID_UNIQUE.search(described_at(sent[it].pointer, schemas)))
+        or (it in sent and _IS_UNIQUE.search(described_at(sent[it].pointer, schemas)))
     ]
     return tuple(named or (it for it in others if canonical(it) in _UNIQUE))
 
