@@ -35,6 +35,7 @@ $(VENV)/.docs: $(VENV)/.stamp
 install: $(VENV)/.stamp  ## make the environment with all extras and the pinned tools
 
 .PHONY: serve
+serve: export UNDERSTUDY_STARTED_BY = make serve
 serve: $(VENV)/.serving  ## run the mock on http://127.0.0.1:8080/v3; ARGS="--port 9000" adds options
 	$(BIN)/understudy serve $(ARGS)
 

@@ -150,9 +150,7 @@ def test_a_reload_takes_new_fixtures_and_keeps_the_state(serve, tmp_path):
 
 @pytest.mark.parametrize("is_made", [False, True], ids=["alone", "under make"])
 def test_a_port_in_use_is_said_in_one_line(run, monkeypatch, is_made: bool):
-    monkeypatch.delenv("MAKELEVEL", raising=False)
-    if is_made:
-        monkeypatch.setenv("MAKELEVEL", "1")
+    monkeypatch.setenv("UNDERSTUDY_STARTED_BY", "make serve" if is_made else "")
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
         ran = run("serve", "--port", str(port), "--auth-port", "0")

@@ -34,6 +34,8 @@ _log = logging.getLogger(__name__)
 
 BACKLOG = 2048
 
+_BY_MAKE = "UNDERSTUDY_STARTED_BY"
+"""Variable that a Makefile sets to its command, if that passes ARGS on as options."""
 
 CAN_SHARE_PORTS = hasattr(socket, "SO_REUSEPORT") and sys.platform != "win32"
 """True where several processes can listen at one port, and the system distributes connections."""
@@ -69,9 +71,8 @@ def bind(host: str, port: int, option: str, *, is_shared: bool = False) -> socke
     except (OSError, OverflowError) as error:
         listener.close()
         if getattr(error, "errno", None) == errno.EADDRINUSE:
-            other = (
-                f'make serve ARGS="{option} {port + 1}"' if "MAKELEVEL" in os.environ else option
-            )
+            command = os.environ.get(_BY_MAKE)
+            other = f'{command} ARGS="{option} {port + 1}"' if command else option
             msg = f"Port {port} is in use; stop what runs there, or choose another with {other}."
         else:
             if "/" in host:
