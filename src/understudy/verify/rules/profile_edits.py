@@ -230,7 +230,7 @@ Typographic filters and templates replace some characters: dashes, dots, smileys
 ligatures. Unicode and line-end normalisation replace others: combining accents, CR LF.
 """
 
-LITERALS: Final = ("null", "False", "None", "[]", "007")
+LITERALS: Final = ("null", "None", "false", "[]", "007")
 """Texts that a loose conversion turns into another type."""
 
 
