@@ -91,14 +91,17 @@ def test_a_plan_counts_a_token_that_a_login_would_obtain(tmp_path):
 class Sessions:
     """A service whose tokens end with ``DELETE /v1/sessions``."""
 
-    def __init__(self, refusal: int = 401) -> None:
+    def __init__(self, refusal: int = 401, most: int = 100) -> None:
         self.valid: set[str] = set()
+        self.most = most
         self.logins = 0
         self.refusal = refusal
 
     def respond(self, request: httpx.Request) -> httpx.Response:
         if request.method == "POST":
             self.logins += 1
+            if self.logins > self.most:
+                return httpx.Response(429)
             self.valid = {f"token-{self.logins}"}
             return httpx.Response(200, json={"token": f"token-{self.logins}"})
         token = request.headers.get("authorization", "").removeprefix("Bearer ")
@@ -152,3 +155,11 @@ def test_a_service_that_refuses_a_valid_token_by_401_is_asked_for_few_tokens(ses
     assert {status("GET", "/foreign") for _ in range(20)} == {401}
     assert status("GET", "/own") == 200
     assert service.logins == 4
+
+
+def test_a_login_that_is_refused_in_the_middle_of_a_run_does_not_end_the_run(session):
+    service = Sessions(most=1)
+    status = session(service)
+    assert status("DELETE", "/sessions") == 204
+    assert {status("GET", "/own") for _ in range(3)} == {401}
+    assert service.logins == 2

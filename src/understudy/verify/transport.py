@@ -396,9 +396,10 @@ class RenewingTransport(ValueTransport):
     def respond(self, request: Request) -> Response:
         """Sends a request; once more after a login, if its token was refused with 401.
 
+        If the login is refused, too, the 401 stands, and no further login follows.
+
         Raises:
             httpx.HTTPError: No response was received, or one that is too large.
-            StartupError: The login is refused.
         """
         first = next((it for it in self._renewals if _has(request, it)), None)
         if first is None:
@@ -410,7 +411,10 @@ class RenewingTransport(ValueTransport):
             return response
         with self._lock:
             if self._newest[first] == newest and self._needless[first] < _MOST_NEEDLESS:
-                self._newest[first] = self._renewals[first]()
+                try:
+                    self._newest[first] = self._renewals[first]()
+                except StartupError:  # the run goes on, as its changes have to be undone
+                    self._needless[first] = _MOST_NEEDLESS
         if self._newest[first] == newest:
             return response
         response = received(self._transport, _with(request, first, self._newest[first]))
