@@ -115,6 +115,20 @@ def judged(service: Shelves, document: Path) -> Outcome:
     return carry_out(deployment, RunOptions(phases=(catalogue,)))
 
 
+def judged_with_token(service: Shelves, folder: Path, cases: int) -> Outcome:
+    """Returns a run at a service whose document demands a bearer token, which is given."""
+    path = folder / "locked.yaml"
+    token = "{token: {type: http, scheme: bearer}}"
+    path.write_text(
+        f"{SHELVES}security: [{{token: []}}]\ncomponents: {{securitySchemes: {token}}}\n"
+    )
+    target = Target(base_url=BASE, mode="full", credentials=Credentials(access_token="own"))
+    wire = httpx.MockTransport(service.respond)
+    deployment = Deployment(target, wire, machine_clock(), document=load(path))
+    (catalogue, *_) = phases_of(cases, deployment.document, is_mock=False)
+    return carry_out(deployment, RunOptions(phases=(catalogue,)))
+
+
 def named(findings: tuple[Finding, ...]) -> set[tuple[str, str]]:
     return {(it.rule.id, it.exchange.operation) for it in findings}
 
@@ -211,16 +225,7 @@ def test_the_key_of_a_service_is_sent_where_its_document_takes_it(tmp_path):
 
 
 def test_a_read_that_needs_no_credential_although_the_document_does_is_found(tmp_path):
-    path = tmp_path / "locked.yaml"
-    token = "{token: {type: http, scheme: bearer}}"
-    path.write_text(
-        f"{SHELVES}security: [{{token: []}}]\ncomponents: {{securitySchemes: {token}}}\n"
-    )
-    target = Target(base_url=BASE, mode="full", credentials=Credentials(access_token="own"))
-    wire = httpx.MockTransport(Shelves().respond)
-    deployment = Deployment(target, wire, machine_clock(), document=load(path))
-    (catalogue, *_) = phases_of(1, deployment.document, is_mock=False)
-    outcome = carry_out(deployment, RunOptions(phases=(catalogue,)))
+    outcome = judged_with_token(Shelves(), tmp_path, 1)
     found = {(it.exchange.operation, it.actual) for it in outcome.findings}
     assert ("GET /shelves", "status 200 without it") in found
 
@@ -235,16 +240,7 @@ def test_a_run_whose_token_ends_is_not_green(tmp_path):
             self.left -= is_own
             return super().respond(request) if is_own and self.left > 0 else httpx.Response(401)
 
-    path = tmp_path / "session.yaml"
-    token = "{token: {type: http, scheme: bearer}}"
-    path.write_text(
-        f"{SHELVES}security: [{{token: []}}]\ncomponents: {{securitySchemes: {token}}}\n"
-    )
-    target = Target(base_url=BASE, mode="full", credentials=Credentials(access_token="own"))
-    wire = httpx.MockTransport(Session().respond)
-    deployment = Deployment(target, wire, machine_clock(), document=load(path))
-    (catalogue, *_) = phases_of(20, deployment.document, is_mock=False)
-    outcome = carry_out(deployment, RunOptions(phases=(catalogue,)))
+    outcome = judged_with_token(Session(), tmp_path, 20)
     assert outcome.findings == ()
     assert "[credentials] access_token was refused with 401 from request " in outcome.stopped
     assert ending(outcome, frozenset({"findings"}), 0).code == ExitCode.INCOMPLETE
