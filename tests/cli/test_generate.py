@@ -69,6 +69,13 @@ paths:
 """
 
 
+def test_outputs_of_one_stem_keep_their_own_bodies(tmp_path):
+    upload = ("uploadAvatar", "--count", 3, "--base-url", "http://127.0.0.1:8080/v3")
+    for name, form in (("cases.json", "postman"), ("cases.js", "k6")):
+        assert run(*upload, "--format", form, "--out", tmp_path / name).exit_code == 0
+    assert list((tmp_path / "cases.json.bodies").iterdir())
+
+
 def test_an_operation_that_wants_more_than_a_sample_holds_has_cases_and_a_mock(tmp_path):
     document = tmp_path / "huge.yaml"
     document.write_text(HUGE)

@@ -195,12 +195,12 @@ def test_force_keeps_what_others_added_to_a_collection(tmp_path: Path):
 
 
 def test_an_output_of_less_needs_no_files_beside_it_any_more(tmp_path: Path):
-    job = replace(JOB, beside="a.bodies")
+    job = replace(JOB, beside="a.http.bodies")
     for cases, count in (([odd(body=b"\0" * 5000)], 2), ([odd()], 0)):
         save(
             FORMATS["http"].write(cases, job), FORMATS["http"], tmp_path / "a.http", is_forced=True
         )
-        assert len(list(tmp_path.rglob("a.bodies/*"))) == count
+        assert len(list(tmp_path.rglob("a.http.bodies/*"))) == count
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="this system has no full device")

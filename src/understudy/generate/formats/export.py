@@ -324,7 +324,7 @@ class Omissions:
 
 def beside(out: Path | None) -> str:
     """Returns the name of an output's own directory for bodies, which is beside it."""
-    return "bodies" if out is None else f"{out.stem}.bodies"
+    return "bodies" if out is None else f"{out.name}.bodies"
 
 
 def prepare(form: ExportFormat, out: Path | None, *, is_forced: bool = False) -> None:
