@@ -94,12 +94,35 @@ def test_a_refusal_is_answered_otherwise_for_whom_it_refused(console: Console) -
     assert change("B.", "ben-full") == 400
     assert console.client.get("/me/profile").status_code == 401
     console.page.goto(f"{console.url}/__console#/traffic/4/stub")
+    expect(console.page.get_by_role("heading", name="401 GET /v3/me/profile")).to_be_visible()
     console.page.get_by_role("spinbutton", name="Status").fill("403")
     console.page.get_by_label("Body; empty for the mock's own").fill("")
     console.click(console.button("Save as a stub"))
     expect(console.page.get_by_text("stub-2 answers from now on")).to_be_visible()
     assert console.client.get("/me/profile").status_code == 403
     assert console.client.get("/me/profile", headers=ADA).status_code == 200
+
+
+def test_a_stub_saved_before_the_document_is_read_has_the_path_of_its_request(
+    console: Console,
+) -> None:
+    console.client.get("/profiles/ada")
+    console.open("#/traffic/1")
+    held: list[Route] = []
+
+    def hold(route: Route) -> None:
+        held.append(route)
+
+    console.page.route("**/__admin/documents", hold)
+    console.click(console.page.get_by_role("link", name="Answer this otherwise"))
+    console.page.get_by_role("spinbutton", name="Status").fill("404")
+    console.page.get_by_label("Body; empty for the mock's own").fill("")
+    console.click(console.button("Save as a stub"))
+    for route in held:
+        route.continue_()
+    expect(console.page.get_by_text("stub-1 answers from now on")).to_be_visible()
+    assert console.client.get("/profiles/ada").status_code == 404
+    assert console.client.get("/profiles/ben").status_code == 200
 
 
 def test_a_stub_is_copied_as_code_that_says_only_what_was_changed_and_runs(

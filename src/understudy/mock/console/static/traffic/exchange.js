@@ -29,9 +29,11 @@ import { why } from "./why.js";
  * @param {() => void} close
  */
 export async function showExchange(host, number, mode, close) {
+  host.inert = host.dataset.number !== String(number); // what is written into a form of the last one would be lost
   host.dataset.number = String(number);
   const exchange = await attempt(() => admin("GET", `/requests/${number}`));
   if (host.dataset.number !== String(number) || host.hidden) return;
+  host.inert = false;
   if (!exchange) {
     fill(host, closeButton(close), h("p", { class: "quiet" }, `The journal does not remember request ${number}.`));
     return;

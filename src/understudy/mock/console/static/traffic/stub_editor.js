@@ -30,25 +30,27 @@ export function stubEditor(exchange) {
     fill(schema, declared ? [h("h3", {}, type ? `The document's ${type}` : "No content"), media && schemaView(media.schema ?? {}, described.document)] : missing);
   }
 
+  const describing = admin("GET", "/documents").then((documents) => documents.flatMap(operationsOf).find(({ id }) => id === operation));
   attempt(async () => {
-    described = (await admin("GET", "/documents")).flatMap(operationsOf).find(({ id }) => id === operation);
+    described = await describing;
     showSchema();
   });
 
-  const written = () => ({
+  // Without the operation's path the stub would answer other paths, too: wait for it.
+  const written = async () => ({
     operation,
-    when: conditionOf(exchange, described),
+    when: conditionOf(exchange, await describing),
     response: { status: Number(status.value), ...contentOf(exchange, Number(status.value), body.value) },
     ...(times.value ? { times: Number(times.value) } : {}),
     ...(isInvalid.checked ? { allow_invalid: true } : {}),
     ...(BEFORE_STUBS.has(response.status) ? { before_validation: true } : {}),
   });
   const save = () => attempt(async () => {
-    const { id } = await admin("POST", "/stubs", written());
+    const { id } = await admin("POST", "/stubs", await written());
     showDone(`${id} answers from now on; it is listed under Switches.`);
   });
   const formats = Object.entries(FORMATS).map(([name, write]) => [name, async () => {
-    await copy(write(written()));
+    await copy(write(await written()));
     showDone(`Copied as ${name}.`);
   }]);
   return h("form", { class: "editor", onsubmit: (event) => {
