@@ -1,12 +1,18 @@
-"""Finds operations that list or create the items of a collection at other paths than its own."""
+"""Finds operations that list or create items at other paths than their collection's, or delete several."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Final
 
-from understudy.collections.bodies import SHARED, arrays, response_schema
+from understudy.collections.bodies import (
+    SHARED,
+    arrays,
+    request_schema,
+    response_schema,
+    types_of,
+)
 from understudy.collections.model import ResourceCollection, ResourceOperation, Role, Steps
-from understudy.collections.names import canonical, is_no_status, singular, stages
+from understudy.collections.names import canonical, is_no_status, singular, stages, words
 from understudy.openapi.loader import Node
 from understudy.openapi.operations import Operation
 from understudy.openapi.schemas import Schemas
@@ -178,3 +184,47 @@ def single_item(schema: Node | None, schemas: Schemas) -> tuple[tuple[str, ...],
     if is_alone or (is_envelope and len(members) <= _MOST_MEMBERS):
         return (objects[0],), members[objects[0]]
     return (), schema
+
+
+def deletion_of_several(
+    schemas: Schemas, operation: Operation, identifier: str, names: Sequence[str]
+) -> ResourceOperation | None:
+    """Returns an operation that deletes the items of a list of identifiers; None if it has no such list.
+
+    The list is in the body, or it is a query parameter that is required or the only one: ``?ids=a,b``.
+
+    Args:
+        schemas: The schemas of the document.
+        operation: The operation.
+        identifier: The member or parameter that identifies an item.
+        names: Canonical names of members that may identify an item.
+    """
+    steps = _identifiers_place(schemas, request_schema(operation), (canonical(identifier), *names))
+    if steps is not None:
+        return ResourceOperation("delete", operation, steps, takes_list=True)
+    query = [it for it in operation.parameters if it.location == "query"]
+    for it in query:
+        is_list = types_of(schemas, it.schema) == {"array"}
+        is_named = singular(it.name) in names
+        is_named &= singular(it.name).endswith(words(identifier)[-1:] or ("",))
+        if is_list and is_named and (it.required or len(query) == 1):
+            return ResourceOperation("delete", operation, takes_list=True, by_query=it.name)
+    return None
+
+
+def _identifiers_place(schemas: Schemas, schema: Node | None, names: Sequence[str]) -> Steps | None:
+    """Returns the place of a list of identifiers in a request body; None without one.
+
+    Args:
+        schemas: The schemas of the document.
+        schema: The schema of the body.
+        names: Canonical names of members that may identify an item.
+    """
+    members = schemas.members(schema)
+    for name, node in {"": schema, **members}.items():
+        items = schemas.items(node) if node and types_of(schemas, node) == {"array"} else None
+        is_named = not name or len(members) == 1 or singular(name) in names
+        own = {*map(canonical, schemas.members(items))}
+        if items is not None and is_named and (len(own) == 1 or not own) and own <= {*names}:
+            return (name,) if name else ()
+    return None

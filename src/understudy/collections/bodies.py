@@ -453,24 +453,6 @@ def deletes_several(path: str) -> bool:
     return bool(_DELETING & {*words(_last_segment(path)[2])})
 
 
-def identifiers_place(schemas: Schemas, schema: Node | None, names: Sequence[str]) -> Steps | None:
-    """Returns the place of a list of identifiers in a request body; None without one.
-
-    Args:
-        schemas: The schemas of the document.
-        schema: The schema of the body.
-        names: Canonical names of members that may identify an item.
-    """
-    members = schemas.members(schema)
-    for name, node in {"": schema, **members}.items():
-        items = schemas.items(node) if node and types_of(schemas, node) == {"array"} else None
-        is_named = not name or len(members) == 1 or singular(name) in names
-        own = {*map(canonical, schemas.members(items))}
-        if items is not None and is_named and (len(own) == 1 or not own) and own <= {*names}:
-            return (name,) if name else ()
-    return None
-
-
 def action_changes(verb: str, members: Mapping[str, Node], schemas: Schemas) -> dict[str, Any]:
     """Returns the members that an action changes and their new values; empty if none is known.
 

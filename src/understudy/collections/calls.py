@@ -160,9 +160,12 @@ class BoundCall:
 
     @property
     def named_items(self) -> list[Item]:
-        """The items that a list in the request body names by their identifiers; others are noted."""
-        path, parents = self.resource.path, self.address.parents
-        sent = value_at(self.body, self.role.request_path) or ()
+        """The items that a list in the query or the body names by their identifiers; others are noted."""
+        path, parents, query = self.resource.path, self.address.parents, self.role.by_query
+        named = (
+            self.call.arguments.get(query) if query else value_at(self.body, self.role.request_path)
+        )
+        sent = named if isinstance(named, list) else ()
         values = (next(iter(it.values()), None) if isinstance(it, Mapping) else it for it in sent)
         found = {text_of(it): self.records.get(path, parents, text_of(it)) for it in values}
         missing = [name for name, item in found.items() if item is None]

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Final
 
 from understudy.collections import bodies
-from understudy.collections.addresses import single_item, with_scoped
+from understudy.collections.addresses import deletion_of_several, single_item, with_scoped
 from understudy.collections.conflicts import unique_members
 from understudy.collections.model import (
     Evidence,
@@ -251,14 +251,14 @@ class _Draft:
         """Adds other operations that create items, and those that delete the items of a list."""
         own = [it for it in self._place.own if it.method == "DELETE"]
         taken, roles = {it.key for it in self._operations}, {it.role for it in self._operations}
-        names = (canonical(identifier or ""), *self._names)
+        named = identifier or self._parameter
         for it in (*own, *self._place.further):
             if (it.method, it.path) in taken:
                 continue
             if it.method == "DELETE" or bodies.deletes_several(it.path):
-                steps = bodies.identifiers_place(self._schemas, bodies.request_schema(it), names)
-                if steps is not None and roles & {"create", "replace"}:
-                    self._operations.append(ResourceOperation("delete", it, steps, takes_list=True))
+                several = deletion_of_several(self._schemas, it, named, self._names)
+                if several is not None and roles & {"create", "replace"}:
+                    self._operations.append(several)
             elif (
                 it.method == "POST"
                 and "create" in roles

@@ -60,7 +60,8 @@ class ResourceOperation:
         scope: Parameter of another path than the collection's to the member of an item with the same
             value: ``/customers/{customerId}/orders`` lists the orders with this ``customerId``.
         within: The place of the item in each element of a list.
-        by_query: The query parameter that identifies the item; empty: its path does.
+        by_query: The query parameter that identifies the item, or the items of a list; empty: the
+            path does, or the body.
     """
 
     role: Role
@@ -81,7 +82,8 @@ class ResourceOperation:
     @property
     def path_names(self) -> list[str]:
         """The names of the parameters that identify the item and its parents, outermost first."""
-        return [*PATH_PARAMETER.findall(self.operation.path), *filter(None, (self.by_query,))]
+        names = PATH_PARAMETER.findall(self.operation.path)
+        return [*names, self.by_query] if self.by_query and not self.takes_list else names
 
 
 @dataclass(frozen=True, slots=True)

@@ -78,7 +78,7 @@ SEVERAL = """
     post: &create
       requestBody: {required: true, content: {application/json: {schema: {$ref: '#/components/schemas/Sent'}}}}
       responses: {'201': {description: one, content: {application/json: {schema: {$ref: '#/components/schemas/Contact'}}}}}
-  /contacts: {get: *list, post: *create}
+  /contacts: {get: *list, post: *create, delete: {parameters: [{name: ids, in: query, schema: {type: array, items: {type: string}}}], responses: {'204': {description: gone}}}}
   /contacts/{contactId}:
     parameters: [{name: contactId, in: path, required: true, schema: {type: string}}]
     get: {responses: {'200': {description: one, content: {application/json: {schema: {$ref: '#/components/schemas/Contact'}}}}, '404': {description: none}}}
@@ -89,6 +89,12 @@ SEVERAL = """
       responses: {'202': {description: begun}}
   /contacts/batch-delete: {post: &by_name {requestBody: {content: {application/json: {schema: {type: object, properties: {ids: {type: array, items: {type: string}}}}}}}, responses: {'204': {description: gone}}}}
   /contacts:batchRemove: {post: &plain {requestBody: {content: {application/json: {schema: {type: array, items: {type: string}}}}}, responses: {'204': {description: gone}}}}
+  /contacts/list:
+    delete:
+      parameters:
+        - {name: contactIds, in: query, required: true, explode: false, schema: {type: array, items: {type: string}}}
+        - {name: tags, in: query, schema: {type: array, items: {type: string}}}
+      responses: {'204': {description: gone}}
   /contacts/batch: {delete: &objects {requestBody: {content: {application/json: {schema: {type: array, items: {type: object, properties: {id: {type: string}}}}}}}, responses: {'204': {description: gone}}}}
   /contacts/search: {post: {requestBody: {content: {application/json: {schema: {$ref: '#/components/schemas/Sent'}}}}, responses: {'200': {description: some, content: {application/json: {schema: {type: array, items: {$ref: '#/components/schemas/Contact'}}}}}}}}
 """
@@ -119,6 +125,30 @@ def test_all_operations_that_create_items_add_to_one_collection(several: Ask):
     assert len(listed(several)) == len(before) + 4
 
 
+def three(ask: Ask) -> list[str]:
+    return [ask("POST", "/contacts", json={"email": text}).json()["id"] for text in "abc"]
+
+
+def statuses(ask: Ask, names: list[str]) -> list[int]:
+    return [ask("GET", f"/contacts/{it}").status_code for it in names]
+
+
+@pytest.mark.parametrize(
+    ("path", "joined"), [("/contacts?ids=", "&ids="), ("/contacts/list?contactIds=", ",")]
+)
+def test_the_items_that_a_query_lists_are_deleted(several: Ask, path, joined):
+    first, second, third = three(several)
+    query = joined.join([first, third, "missing"])
+    assert several("DELETE", f"{path}{query}").status_code == 204
+    assert statuses(several, [first, second, third]) == [404, 200, 404]
+
+
+def test_a_list_of_other_values_than_identifiers_names_no_items(several: Ask):
+    first, *_ = three(several)
+    several("DELETE", f"/contacts/list?contactIds=missing&tags={first}")
+    assert statuses(several, [first]) == [200]
+
+
 @pytest.mark.parametrize(
     ("method", "path", "written"),
     [
@@ -128,13 +158,9 @@ def test_all_operations_that_create_items_add_to_one_collection(several: Ask):
     ],
 )
 def test_the_items_of_a_list_of_identifiers_are_deleted(several: Ask, method, path, written):
-    first, second, third = (
-        several("POST", "/contacts", json={"email": text}).json()["id"] for text in "abc"
-    )
+    first, second, third = three(several)
     assert several(method, path, json=written([first, third, "missing"])).status_code == 204
-    assert [several("GET", f"/contacts/{it}").status_code for it in (first, second, third)] == [
-        *(404, 200, 404)
-    ]
+    assert statuses(several, [first, second, third]) == [404, 200, 404]
 
 
 def test_a_parent_of_more_than_64_bits_is_kept_as_a_float(several: Ask):
