@@ -88,8 +88,9 @@ def _printed(resource: Any) -> Any:
             request=list(it.request_path),
             response=None if it.response_path is None else list(it.response_path),
             changes=dict(it.changes or {}),
+            named_by=it.named_by,
         )
-        for it in resource.operations
+        for it in (*resource.operations, *resource.others)
     ]
     return records.PrintedResource(
         path=resource.path,
@@ -108,7 +109,7 @@ def _lines(model: Any) -> list[str]:
     """Returns the model as a table: the resources with state, their confidence and the reasons."""
     collections = counted(len(model.collections), "collection")
     singletons = counted(len(model.singletons), "single resource")
-    operations = counted(sum(len(it.operations) for it in model.resources), "operation")
+    operations = counted(sum(1 for _ in model.roles()), "operation")
     lines = [f"{collections} and {singletons}, with {operations}, have state."]
     for resource in model.resources:
         lines += _resource(resource)
@@ -126,9 +127,10 @@ def _resource(resource: Any) -> list[str]:
     title = click.style(printable_line(resource.path), bold=True)
     by = f", by {printable_line(identifier)}" if identifier else ""
     lines = []
-    for it in resource.operations:
+    for it in (*resource.operations, *resource.others):
         changes = ", ".join(f"{name}: {value}" for name, value in it.changes.items())
         suffix = f"  ({changes})" if changes else "  (a list of items)" if it.takes_list else ""
+        suffix = f"  (by {printable_line(it.named_by)})" if it.named_by else suffix
         lines.append(f"      {it.role:<8} {it.operation.method:<6} {it.operation.path}{suffix}")
     for parent in resource.parents:
         target = f"items of {parent.collection}" if parent.collection else "separate items"

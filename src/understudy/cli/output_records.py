@@ -75,6 +75,7 @@ class PrintedOperation(msgspec.Struct, frozen=True, omit_defaults=True):
         request: Path of the item in the body of a request, by members.
         response: Path of the item or the list in the body of a response; null without either.
         changes: Members that an action sets, with their values.
+        named_by: The member whose value is in the path; left out where it is the identifier.
     """
 
     role: str
@@ -83,6 +84,7 @@ class PrintedOperation(msgspec.Struct, frozen=True, omit_defaults=True):
     request: list[str]
     response: list[str] | None
     changes: dict[str, Any] = {}
+    named_by: str = ""
 
 
 class PrintedResource(msgspec.Struct, frozen=True):

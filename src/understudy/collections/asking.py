@@ -13,7 +13,7 @@ from urllib.parse import unquote, urlsplit
 from understudy.collections import rules
 from understudy.collections.bodies import moment_of
 from understudy.collections.client import CollectionClient, InferredRun
-from understudy.collections.conflicts import conflict_prose
+from understudy.collections.constraints import conflict_prose
 from understudy.collections.known_items import KnownItem, agrees, last_shown, shown
 from understudy.collections.model import Role, item_at
 from understudy.collections.names import LIMITS, canonical, moment_named, words

@@ -205,7 +205,7 @@ class BoundCall:
             return Address((), ())
         values = [self.call.arguments[name] for name in self.role.path_names]
         if self.resource.is_flat_at(self.role.operation.path):
-            identifier = text_of(values[0])
+            identifier = self._identified(text_of(values[0]), ())
             parents = self.records.parents_of(self.resource.path, identifier)
             return Address(parents, parents, identifier, values[0])
         above, below = values[: len(self.resource.parents)], values[len(self.resource.parents) :]
@@ -213,8 +213,16 @@ class BoundCall:
         if isinstance(self.resource, ResourceSingleton):
             return Address(parents, stored, "")
         if below:
-            return Address(parents, stored, text_of(below[0]), below[0])
+            identifier = self._identified(text_of(below[0]), parents)
+            return Address(parents, stored, identifier, below[0])
         return Address(parents, stored)
+
+    def _identified(self, text: str, parents: Sequence[str]) -> str:
+        """Returns the identifier of the item that a text in the path names, by whichever member."""
+        member = self.role.named_by
+        listed = self.records.listed(self.resource.path, parents) if member else ()
+        named = (it.identifier for it in listed if text_of(it.body.get(member)) == text)
+        return next(named, text)
 
     def declares(self, status: int) -> bool:
         """Tells whether the document declares a status, its range or a default."""

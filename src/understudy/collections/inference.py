@@ -13,7 +13,7 @@ from typing import Final
 
 from understudy.collections import bodies
 from understudy.collections.addresses import deletion_of_several, single_item, with_scoped
-from understudy.collections.conflicts import unique_members
+from understudy.collections.constraints import references_of, referring_names, unique_members
 from understudy.collections.model import (
     Evidence,
     ResourceCollection,
@@ -52,7 +52,7 @@ class _Draft:
         self._schemas = schemas
         self._evidence = Evidence()
         self._operations: list[ResourceOperation] = []
-        self._item_path = place.items[0].path if place.items else place.parent_path
+        self._item_path = _usual_path(place.items) or place.parent_path
         self._parameter = (self._item_path or "").rpartition("{")[2].partition("}")[0]
         self._name = [part for part in place.key.split("/") if part and "{" not in part][-1:]
         names = bodies.identifying_names(self._parameter or "id", "".join(self._name))
@@ -91,15 +91,28 @@ class _Draft:
         self._add_other_changes()
         self._add_further(identifier)
         own, above = next(iter(self._place.own), None), self._item_path or self._place.key
+        named = [replace(it, named_by=self._named_by(it, identifier)) for it in self._operations]
         return ResourceCollection(
             path=own.path if own else above.rstrip("/").rpartition("/")[0],
             item_path=self._item_path,
             identifier=identifier,
             schema=self._schema,
-            operations=tuple(self._operations),
+            operations=tuple(it for it in named if not it.named_by),
+            others=tuple(it for it in named if it.named_by),
             confidence=self._evidence.confidence,
             reasons=tuple(self._evidence.reasons),
         )
+
+    def _named_by(self, role: ResourceOperation, identifier: str | None) -> str:
+        """Returns the member with the text of an item's path, if it is not the identifier: ``/pets/{slug}``."""
+        start, _, name = role.operation.path.rpartition("{")
+        if not start or (self._item_path or "").rpartition("{")[0] != start:
+            return ""
+        parameter = canonical(name.partition("}")[0])
+        names = {parameter, parameter.removeprefix(singular(self._name[0]))}
+        if parameter == canonical(self._parameter) or canonical(identifier or "") in names:
+            return ""
+        return next((it for it in self._members if canonical(it) in names), "")
 
     def _item_schema(self) -> Node | None:
         """Returns the schema of an item from the first operation that has one, reading first."""
@@ -400,6 +413,13 @@ class _Draft:
         return len(own & other) / len(other) if other else None
 
 
+def _usual_path(items: Sequence[Operation]) -> str | None:
+    """Returns the path of items with the most operations; of several that with a DELETE, or the first."""
+    paths = [it.path for it in items]
+    deleted = {it.path for it in items if it.method == "DELETE"}
+    return max(paths, key=lambda it: (paths.count(it), it in deleted), default=None)
+
+
 _ROLES: dict[str, Role] = {"GET": "read", "PUT": "replace", "PATCH": "update", "DELETE": "delete"}
 _VERBS: dict[str, Role] = {
     "edit": "update",
@@ -515,14 +535,14 @@ def _related(
 ) -> list[ResourceCollection]:
     """Adds parents, references and unique members, which depend on the other collections."""
     certain = [it for it in drafts if it.is_certain]
-    paths, targets = _paths_by_key(certain), _by_referring_name(certain)
+    paths, targets = _paths_by_key(certain), referring_names(certain)
     related = []
     for draft in drafts:
         members = schemas.members(draft.schema)
         entry = stated.collections.get(draft.path, CollectionEntry())
         references = entry.references
         if references is None:
-            references = _references_of(members, draft.identifier, targets, schemas)
+            references = references_of(members, draft.identifier, targets, schemas)
         unique = unique_members(draft, members, schemas) if entry.unique is None else entry.unique
         parents = _parents_of(draft.path, paths)
         related.append(replace(draft, parents=parents, references=references, unique=unique))
@@ -541,43 +561,6 @@ def _parents_of(path: str, collections: Mapping[str, str]) -> tuple[ResourcePare
         key = bodies.item_collection(path[: match.end()])
         parents.append(ResourceParent(match[1], collections.get(key) if key else None))
     return tuple(parents)
-
-
-def _references_of(
-    members: Mapping[str, Node],
-    identifier: str | None,
-    collections: Mapping[str, ResourceCollection],
-    schemas: Schemas,
-) -> dict[str, str]:
-    """Returns the members that identify items of other collections, with the collections' paths.
-
-    Args:
-        members: The members of an item.
-        identifier: The member that identifies the item itself.
-        collections: Every collection, by the name of a member that refers to it.
-        schemas: Reads the types of members.
-    """
-    references = {}
-    for name, member in members.items():
-        target = collections.get(canonical(name))
-        if target is None or name == identifier or target.identifier is None:
-            continue
-        own = bodies.types_of(schemas, schemas.members(target.schema).get(target.identifier))
-        types = bodies.types_of(schemas, member)
-        if types and own and types & own:
-            references[name] = target.path
-    return references
-
-
-def _by_referring_name(
-    collections: Sequence[ResourceCollection],
-) -> dict[str, ResourceCollection]:
-    """Returns collections by the canonical name of a member that refers to an item: ``petid``."""
-    return {
-        singular(it.name) + canonical(it.identifier): it
-        for it in reversed(collections)
-        if it.identifier
-    }
 
 
 def _paths_by_key(collections: Sequence[ResourceCollection]) -> dict[str, str]:

@@ -14,7 +14,7 @@ from typing import Final
 from understudy.collections import rules
 from understudy.collections.asking import options_of
 from understudy.collections.client import WHOLE, CollectionClient
-from understudy.collections.conflicts import described_at
+from understudy.collections.constraints import described_at
 from understudy.collections.known_items import (
     KnownItem,
     differing,

@@ -62,6 +62,7 @@ class ResourceOperation:
         within: The place of the item in each element of a list.
         by_query: The query parameter that identifies the item, or the items of a list; empty: the
             path does, or the body.
+        named_by: The member of an item whose value is in the path; empty: it is the identifier.
     """
 
     role: Role
@@ -73,6 +74,7 @@ class ResourceOperation:
     scope: Mapping[str, str] = field(default_factory=dict)
     within: Steps = ()
     by_query: str = ""
+    named_by: str = ""
 
     @property
     def key(self) -> tuple[str, str]:
@@ -140,6 +142,8 @@ class Resource:
         references: Member to the path of the collection whose items it identifies.
         unique: The members whose value no two items may share.
         stages: The member with the progress of a job, to its values in order; empty for other items.
+        others: The operations whose paths name an item by another member (``named_by``); they are
+            served, while sequences and judges use those that have the identifier.
         confidence: The confidence of the inference, from 0 to 1.
         reasons: The reasons for and against the inference.
     """
@@ -153,6 +157,7 @@ class Resource:
     references: Mapping[str, str] = field(default_factory=dict)
     unique: tuple[str, ...] = ()
     stages: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    others: tuple[ResourceOperation, ...] = ()
     confidence: float = 1.0
     reasons: tuple[str, ...] = ()
 
@@ -249,5 +254,5 @@ class ResourceModel:
     def roles(self) -> Iterator[tuple[Resource, ResourceOperation]]:
         """Yields every certain resource with each of its operations."""
         for resource in self.resources:
-            for operation in resource.operations:
+            for operation in (*resource.others, *resource.operations):
                 yield resource, operation

@@ -529,7 +529,9 @@ class StatefulOperation:
             for item in items.values():
                 is_flat = self.resource.is_flat_at(self.role.operation.path)
                 above = () if is_flat else item.parents
-                return dict(zip(names, (*above, item.identifier), strict=False))
+                named = item.body.get(self.role.named_by)
+                last = item.identifier if named is None else text_of(named)
+                return dict(zip(names, (*above, last), strict=False))
         return {}
 
     @property

@@ -5,9 +5,11 @@ from pathlib import Path
 from uuid import UUID
 
 import pytest
+from click.testing import CliRunner
 from tests.collections.serving.conftest import document_with
 from tests.mock.asking import Ask, asking
 
+from understudy.cli import main
 from understudy.mock.app import Mock
 from understudy.mock.settings import Settings
 
@@ -209,6 +211,33 @@ def test_a_change_of_an_item_by_other_members_is_about_the_item(tmp_path) -> Non
         patch = [{"op": "replace", "path": path, "value": value}]
         assert ask("PATCH", place, json=patch).json()["name"] == "Max"
     assert ask("GET", place).json()["name"] == "Max"
+
+
+def test_an_item_is_changed_by_one_member_in_its_path_and_deleted_by_another(tmp_path) -> None:
+    setting = "{application/json: {schema: {$ref: '#/components/schemas/Setting'}}}"
+    one = f"responses: {{'200': {{description: a, content: {setting}}}, '404': {{description: none}}}}"
+    some = (
+        "{application/json: {schema: {type: array, items: {$ref: '#/components/schemas/Setting'}}}}"
+    )
+    paths = (
+        f"  /settings:\n    get: {{responses: {{'200': {{description: a, content: {some}}}}}}}\n"
+        f"    post: {{requestBody: {{content: {setting}}}, {one}}}\n"
+        f"  /settings/{{key}}:\n    patch: {{requestBody: {{content: {setting}}}, {one}}}\n"
+        f"  /settings/{{id}}:\n    delete: {{{one}}}\n"
+    )
+    schemas = "    Setting: {type: object, properties: {id: {type: integer, readOnly: true}, key: {type: string}, value: {type: string}}}"
+    document = document_with(tmp_path, paths, schemas)
+    ask = asking(Mock(Settings(document=document)))
+    made = ask("POST", "/settings", json={"key": "colour", "value": "red"}).json()
+    assert ask("PATCH", "/settings/colour", json={"value": "blue"}).json() == {
+        **made,
+        "value": "blue",
+    }
+    assert ask("DELETE", "/settings/colour").status_code == 404
+    assert ask("DELETE", f"/settings/{made['id']}").status_code == 200
+    assert ask("PATCH", "/settings/colour", json={"value": "red"}).status_code == 404
+    shown = CliRunner().invoke(main, ["infer", str(document)]).stdout
+    assert "update   PATCH  /settings/{key}  (by key)" in shown
 
 
 def test_what_is_created_below_a_parent_that_is_not_known_is_listed_until_it_is_deleted(tmp_path):

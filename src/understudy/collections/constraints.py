@@ -1,12 +1,12 @@
-"""Finds unique members from a document's descriptions of 409 responses to creations."""
+"""Finds the members whose values other items constrain: unique ones, and references to items."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Final
 
-from understudy.collections.bodies import sent_members
+from understudy.collections.bodies import sent_members, types_of
 from understudy.collections.model import ResourceCollection
-from understudy.collections.names import canonical, words
+from understudy.collections.names import canonical, singular, words
 from understudy.openapi.loader import Node
 from understudy.openapi.pointers import steps_of
 from understudy.openapi.schemas import Schemas
@@ -65,3 +65,40 @@ def described_at(pointer: str, schemas: Schemas) -> str:
     """Returns summary and description of the object at a pointer."""
     part = schemas.place(steps_of(pointer)).value
     return " ".join(str(part.get(it, "")) for it in ("summary", "description"))
+
+
+def references_of(
+    members: Mapping[str, Node],
+    identifier: str | None,
+    collections: Mapping[str, ResourceCollection],
+    schemas: Schemas,
+) -> dict[str, str]:
+    """Returns the members that identify items of other collections, with the collections' paths.
+
+    Args:
+        members: The members of an item.
+        identifier: The member that identifies the item itself.
+        collections: Every collection, by the name of a member that refers to it.
+        schemas: Reads the types of members.
+    """
+    references = {}
+    for name, member in members.items():
+        target = collections.get(canonical(name))
+        if target is None or name == identifier or target.identifier is None:
+            continue
+        own = types_of(schemas, schemas.members(target.schema).get(target.identifier))
+        types = types_of(schemas, member)
+        if types and own and types & own:
+            references[name] = target.path
+    return references
+
+
+def referring_names(
+    collections: Sequence[ResourceCollection],
+) -> dict[str, ResourceCollection]:
+    """Returns collections by the canonical name of a member that refers to an item: ``petid``."""
+    return {
+        singular(it.name) + canonical(it.identifier): it
+        for it in reversed(collections)
+        if it.identifier
+    }
