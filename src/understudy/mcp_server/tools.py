@@ -168,7 +168,8 @@ def set_faults(
         Field(
             description="Responses in place of the mock's own, which the document must allow; null keeps them. Members: operation,"
             " when (path, query, header, body, person), response (status, headers, body, or merge, which changes"
-            " members of the mock's own body; or a list, sent in order), times, delay, before_validation, allow_invalid."
+            " members of the mock's own body; of a stream events, interval in seconds, then (end or stay);"
+            " or a list, sent in order), times, delay, before_validation, allow_invalid."
         ),
     ] = None,
     world: World = None,

@@ -19,6 +19,8 @@ JSON_SEQUENCES: Final = frozenset(
 )
 """Media types of a sequence of JSON values, in most of them one value per line."""
 
+EVENTS: Final = "text/event-stream"
+
 _CONCRETE: Final = {
     "*/*": JSON,
     "application/*": JSON,
@@ -44,6 +46,12 @@ def is_json(media_type: str) -> bool:
 def is_xml(media_type: str) -> bool:
     """Tells whether a body of this type is XML that a schema describes (RFC 7303)."""
     return media_type.endswith(("/xml", "+xml")) and not media_type.startswith("image/")
+
+
+def is_stream(content_type: str) -> bool:
+    """Tells whether the items of a body of this type may be sent one at a time."""
+    media_type = without_options(content_type)
+    return media_type == EVENTS or media_type in JSON_SEQUENCES
 
 
 def is_text(media_type: str) -> bool:

@@ -10,7 +10,7 @@ from understudy.verify.admin_client import AdminClient
 
 JsonObject = dict[str, Any]
 
-_OF_RESPONSE = ("status", "headers", "body", "merge")
+_OF_RESPONSE = ("status", "headers", "body", "merge", "events", "interval", "then")
 _OF_CONDITION = ("path", "query", "header", "person")
 _OF_STUB = (
     "id",
@@ -29,8 +29,8 @@ def stub_body(operation: str, **options: Any) -> JsonObject:
 
     Args:
         operation: The operationId to answer.
-        options: Members of the response (status, headers, body, merge), of the condition (path, query,
-            header, person) and of the stub itself (when, response, times, delay, allow_invalid …).
+        options: Members of the response (status, headers, body, merge, events …), of the condition
+            (path, query, header, person) and of the stub itself (when, response, times, delay, allow_invalid …).
 
     Raises:
         StartupError: An option is not a member of a stub.
@@ -183,9 +183,10 @@ class MockWorld:
 
         Args:
             operation: The operationId to answer.
-            options: Members of the response (status, headers, body, merge), of the requests that it
-                answers (path, query, header, person; a body in ``when``) and of the stub itself (response
-                as a list, times, delay, allow_invalid, before_validation).
+            options: Members of the response (status, headers, body, merge; of a stream events, interval,
+                then), of the requests that it answers (path, query, header, person; a body in ``when``)
+                and of the stub itself (response as a list, times, delay, allow_invalid,
+                before_validation).
 
         Raises:
             StartupError: The document does not allow the response, or there is no such operation.

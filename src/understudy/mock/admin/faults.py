@@ -30,7 +30,7 @@ from understudy.mock.server.endpoint import Endpoint
 from understudy.mock.server.faults import EFFECTS, Fault, RequestCondition, StubResponse
 from understudy.mock.server.request_conditions import Misfit, expect_comparisons, misfits
 from understudy.mock.server.request_context import RequestContext
-from understudy.mock.server.stubbing import STUB, violations
+from understudy.mock.server.stubbing import STUB, expect_stream, violations
 from understudy.mock.server.worlds import World
 from understudy.mock.store.people import expect_person
 from understudy.openapi.grammar import PATH_PARAMETER
@@ -326,6 +326,8 @@ def check_stub(stub: Fault, endpoints: Mapping[str, Endpoint], world: World) -> 
         msg = "response: it is what the mock answers; give a status, headers, a body, a merge or a delay."
         raise BadRequest(msg)
     responses = stub.stub.responses
+    for response in responses:
+        expect_stream(endpoint, response)
     found = [
         {"where": f"/response{f'/{number}' * (len(responses) > 1)}{where}", "message": message}
         for number, response in enumerate(responses)

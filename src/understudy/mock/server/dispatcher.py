@@ -8,14 +8,13 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from understudy.errors import BadRequest, LimitExceeded
 from understudy.mock.server.call import Call, DocumentCall, HandlerResponse
-from understudy.mock.server.document_responses import GENERATED, generated, generated_again
+from understudy.mock.server.document_responses import generated, generated_again
 from understudy.mock.server.endpoint import Endpoint
 from understudy.mock.server.faults import WireResponse
 from understudy.mock.server.request_context import RequestContext, context_of
 from understudy.mock.server.response_sending import (
     encode,
     problem_response,
-    send_planned,
     send_wire,
     stream_response,
 )
@@ -82,16 +81,7 @@ class Dispatcher:
             status = endpoint.validator.status(response.status)
             await stream_response(receive, send, response._replace(status=status))
             return
-        wire = self.encode(context, endpoint, response)
-        plan = context.stream
-
-        async def more(number: int) -> object:
-            if GENERATED not in response.headers:
-                return None
-            return (await asyncio.to_thread(generated, context, endpoint, EFFORTS, number)).body
-
-        if plan is None or not await send_planned(scope, receive, send, wire, plan, more):
-            await send_wire(send, wire)
+        await send_wire(send, self.encode(context, endpoint, response))
 
     def encode(
         self, context: RequestContext, endpoint: Endpoint, response: HandlerResponse

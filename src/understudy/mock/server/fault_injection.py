@@ -12,6 +12,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from understudy.errors import Problem
 from understudy.mock.server.call import HandlerResponse
 from understudy.mock.server.declared_responses import field_value
+from understudy.mock.server.document_responses import GENERATED, generated
 from understudy.mock.server.endpoint import Endpoint
 from understudy.mock.server.faults import (
     EffectNotApplicable,
@@ -34,6 +35,7 @@ from understudy.mock.server.response_sending import (
     delay,
     encode,
     has_left,
+    is_planned,
     send_planned,
     send_wire,
 )
@@ -46,11 +48,16 @@ from understudy.mock.server.stubbing import (
     stub_for,
 )
 from understudy.mock.server.worlds import World
+from understudy.openapi.sampler import EFFORTS
 
 ABORT = "understudy.abort"
 """Scope key of the function that closes the connection, which our HTTP server sets."""
 
 _OWN_PREFIX = OWN_PREFIX.encode()
+_GENERATED = tuple(text.encode() for text in GENERATED)
+_NO_FAULT = Fault("")
+"""Stands for no fault where only preferences or stubs change the response."""
+
 _PIECES = 20
 """Pieces of a slow body."""
 
@@ -76,7 +83,8 @@ async def answer_early(context: RequestContext, scope: Scope, receive: Receive, 
     # the mock's own handler needs an authenticated and valid request: the document responds instead
     made = answer(context, endpoint, fault, partial(demanded_response, status=None))
     assert isinstance(made, HandlerResponse)
-    await send_wire(_with_delay(context, scope, receive, send), encode(made))
+    send = _with_delay(context, scope, receive, send)
+    await send_wire(_in_items(scope, receive, send, endpoint), encode(made))
     return True
 
 
@@ -104,10 +112,10 @@ async def inject_faults(app: ASGIApp, scope: Scope, receive: Receive, send: Send
     send = _with_delay(context, scope, receive, send)
     preferences = _preferences(context) or NO_PREFERENCES
     fault, seconds = _fault(context, preferences)
-    plan = preferences.stream(context.headers.get(LAST_EVENT_ID))
+    context.stream = preferences.stream
+    sending = _in_items(scope, receive, send, endpoint, preferences, fault or _NO_FAULT)
     if fault is None and not preferences.is_from_document:
-        context.stream = plan
-        await app(scope, receive, _with_headers(send, preferences))
+        await app(scope, receive, sending)
         return
     fault = fault or _NO_FAULT
     await delay(scope, receive, seconds)
@@ -121,17 +129,6 @@ async def inject_faults(app: ASGIApp, scope: Scope, receive: Receive, send: Send
         )
     response = await _response(app, scope, receive, replacement)
     response = _changed(context, endpoint, response, fault, stale)
-    sending = _with_headers(send, preferences, fault)
-    if plan is not None and fault.effect is None:
-
-        async def more(number: int) -> object:
-            seed = number + (preferences.seed or context.world.identifiers.seed)
-            other = preferences._replace(seed=seed)
-            made = await asyncio.to_thread(demanded_response, context, endpoint, status, other)
-            return made.body
-
-        if await send_planned(scope, receive, sending, response, plan, more):
-            return
     await _deliver(fault, response, scope, receive, sending)
 
 
@@ -184,10 +181,6 @@ def _preferences(context: RequestContext) -> RequestPreferences | None:
     return preferences
 
 
-_NO_FAULT = Fault("")
-"""Stands for no fault where only preferences change the response."""
-
-
 def _fault(context: RequestContext, preferences: RequestPreferences) -> tuple[Fault | None, float]:
     """Returns the fault that the request prefers, or the first of the world's that is drawn for it.
 
@@ -233,20 +226,62 @@ def _changed(
         return replace(response, headers=[*response.headers, (b"x-mock-note", field_value(note))])
 
 
-def _with_headers(send: Send, preferences: RequestPreferences, fault: Fault | None = None) -> Send:
-    """Returns a send that adds the headers with the applied preferences and the fault's id."""
-    extra = []
-    if preferences.applied:
-        extra.append((b"preference-applied", field_value(preferences.applied)))
-    if fault is not None and fault.id:
-        extra.append((b"x-mock-fault", field_value(fault.id)))
+def _in_items(
+    scope: Scope,
+    receive: Receive,
+    send: Send,
+    endpoint: Endpoint,
+    preferences: RequestPreferences = NO_PREFERENCES,
+    fault: Fault = _NO_FAULT,
+) -> Send:
+    """Returns a send that sends a planned stream item by item, and tells what was applied in headers."""
+    context = context_of(scope)
+    held: Message | None = None  # the start of a planned stream
+
+    def begun(message: Message, *, is_stream: bool) -> Message:
+        own = {
+            "preference-applied": preferences.applied(is_stream=is_stream),
+            "x-mock-fault": fault.id,
+        }
+        extra = [(name.encode(), field_value(text)) for name, text in own.items() if text]
+        return {**message, "headers": [*message["headers"], *extra]}
 
     async def sending(message: Message) -> None:
-        if message["type"] == "http.response.start":
-            message = {**message, "headers": [*message["headers"], *extra]}
-        await send(message)
+        nonlocal held
+        if held is not None:
+            start = begun(held, is_stream=True)
+            response = WireResponse(start["status"], start["headers"], message["body"])
+            others = partial(_other_body, context, endpoint, preferences, fault, response)
+            await send_planned(scope, receive, send, response, others)
+        elif message["type"] != "http.response.start":
+            await send(message)
+        elif fault.effect is None and is_planned(context, message["headers"]):
+            held = message
+        else:
+            await send(begun(message, is_stream=False))
 
     return sending
+
+
+async def _other_body(
+    context: RequestContext,
+    endpoint: Endpoint,
+    preferences: RequestPreferences,
+    fault: Fault,
+    response: WireResponse,
+    number: int,
+) -> object:
+    """Returns a body like that of a generated response, by another seed; None: it was not generated."""
+    status = fault.status or preferences.code
+    if status or preferences.is_from_document:
+        seed = number + (preferences.seed or context.world.identifiers.seed)
+        other = preferences._replace(seed=seed)
+        make = partial(demanded_response, context, endpoint, status, other)
+    elif _GENERATED in response.headers:
+        make = partial(generated, context, endpoint, EFFORTS, number)
+    else:
+        return None
+    return (await asyncio.to_thread(make)).body
 
 
 async def _deliver(

@@ -8,6 +8,7 @@ before, so the same requests get the same faults in every run.
 import math
 import re
 from collections.abc import Callable, Mapping, Sequence
+from functools import cached_property
 from random import Random  # noqa: TID251 - drawn from the world's seed
 from typing import Annotated, Any, Final, Literal, NamedTuple
 
@@ -18,10 +19,14 @@ from msgspec.structs import replace
 from understudy.limits import Count
 from understudy.mock.server.json_bodies import json_bytes
 
+MOST_EVENTS: Final = 10_000
+"""Items of a stream that a preference or a stub may ask for."""
+
 MOST_FIELD_CHARACTERS: Final = 200
 """Characters of the name of a fault's member, or of the path to it."""
 
 Milliseconds = Annotated[float, Meta(ge=0, le=60_000)]
+Seconds = Annotated[float, Meta(ge=0, le=60)]
 
 
 class Delay(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
@@ -116,6 +121,32 @@ def is_comparison(value: Mapping[str, Any]) -> bool:
     )
 
 
+Ending = Literal["end", "stay"]
+
+
+class StreamPlan(NamedTuple):
+    """The number and the times of a stream's items.
+
+    Attributes:
+        events: Number of items; None: those of the body.
+        interval: Seconds between two items; None: 0.
+        then: Whether the stream ends after the last item, or stays open until the client disconnects;
+            None: it ends.
+    """
+
+    events: int | None = None
+    interval: float | None = None
+    then: Ending | None = None
+
+    def over(self, other: "StreamPlan") -> "StreamPlan":
+        """Returns this plan, completed by another."""
+        given = {name: value for name, value in self._asdict().items() if value is not None}
+        return other._replace(**given)
+
+
+NO_PLAN: Final = StreamPlan()
+
+
 class StubResponse(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
     """A response of a stub; omitted parts are those of the mock's own response.
 
@@ -124,12 +155,23 @@ class StubResponse(Struct, frozen=True, forbid_unknown_fields=True, omit_default
         headers: Further headers; ``content-type`` chooses the media type.
         body: JSON body, or the text of another media type.
         merge: JSON Merge Patch of the mock's own body (RFC 7396).
+        events: Number of items of a stream; those of the body by default.
+        interval: Seconds between two items of a stream.
+        then: Whether a stream ends after the last item (``end``) or stays open (``stay``).
     """
 
     status: Annotated[int, Meta(ge=200, le=599)] | None = None
     headers: dict[str, str] = {}
     body: Any | UnsetType = UNSET
     merge: Any | UnsetType = UNSET
+    events: Annotated[int, Meta(ge=0, le=MOST_EVENTS)] | None = None
+    interval: Seconds | None = None
+    then: Ending | None = None
+
+    @property
+    def stream(self) -> StreamPlan:
+        """The number and the times of the items, if the response is a stream."""
+        return StreamPlan(self.events, self.interval, self.then)
 
     def __post_init__(self) -> None:
         """Validates the headers here, as stubs come from several sources.
@@ -146,7 +188,7 @@ class StubResponse(Struct, frozen=True, forbid_unknown_fields=True, omit_default
                 raise ValueError(msg)
 
 
-class Stub(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
+class Stub(Struct, frozen=True, dict=True, forbid_unknown_fields=True, omit_defaults=True):
     """Responses to requests of one operation, instead of the mock's own.
 
     Attributes:
@@ -162,6 +204,11 @@ class Stub(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
     allow_invalid: bool = False
     before_validation: bool = False
     until_changed: bool = False
+
+    @cached_property  # read by each request of a world with stubs
+    def is_planned(self) -> bool:
+        """True if a response plans how it is sent as a stream."""
+        return any(response.stream != NO_PLAN for response in self.responses)
 
 
 class Fault(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
@@ -194,7 +241,7 @@ class Fault(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True)
     status: Annotated[int, Meta(ge=200, le=599)] | None = None
     effect: str | None = None
     field: Annotated[str, Meta(min_length=1, max_length=MOST_FIELD_CHARACTERS)] | None = None
-    seconds: Annotated[float, Meta(ge=0, le=60)] = 5.0
+    seconds: Seconds = 5.0
     met: Count = 0
     struck: Count = 0
     stub: Stub | None = None

@@ -7,17 +7,23 @@ Unlike in Prism, an unknown preference is refused.
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any, Final, Literal, NamedTuple
+from types import MappingProxyType
+from typing import Any, Final, NamedTuple
 from urllib.parse import unquote_plus
 
 from understudy.errors import MockRefusal, StartupError, nearest
-from understudy.mock.server.faults import EFFECTS, MOST_FIELD_CHARACTERS
+from understudy.mock.server.faults import (
+    EFFECTS,
+    MOST_EVENTS,
+    MOST_FIELD_CHARACTERS,
+    Ending,
+    StreamPlan,
+)
 from understudy.mock.server.request_context import (
     CHOOSE_HEADER,
     OWN_PREFIX,
     RequestContext,
     Step,
-    StreamPlan,
 )
 
 NAMES = ("code", "example", "dynamic", "seed", "delay", "fault", "events", "interval", "then")
@@ -41,7 +47,7 @@ class RequestPreferences(NamedTuple):
         events: Number of items that a stream sends; those of the generated body by default.
         interval: Seconds between two items of a stream.
         then: Whether a stream ends after the last item (``end``) or stays open (``stay``).
-        applied: Value of the ``Preference-Applied`` header.
+        texts: Name of each preference to its text, as the client wrote it.
     """
 
     code: int | None = None
@@ -53,20 +59,28 @@ class RequestPreferences(NamedTuple):
     field: str | None = None
     events: int | None = None
     interval: float | None = None
-    then: Literal["end", "stay"] | None = None
-    applied: str = ""
+    then: Ending | None = None
+    texts: Mapping[str, str] = MappingProxyType({})
 
     @property
     def is_from_document(self) -> bool:
         """True if the response comes from the document, and not from a handler."""
         return self.code is not None or self.example is not None or self.dynamic
 
-    def stream(self, last_event_id: bytes | None) -> StreamPlan | None:
-        """Returns how to send a stream to a client with this Last-Event-ID; None: all at once."""
-        if (self.events, self.interval, self.then, last_event_id) == (None, None, None, None):
-            return None
-        is_kept = self.then == "stay"
-        return StreamPlan(self.events, self.interval or 0.0, is_kept, last_event_id or b"")
+    @property
+    def stream(self) -> StreamPlan:
+        """The preferred number and times of a stream's items."""
+        return StreamPlan(self.events, self.interval, self.then)
+
+    def applied(self, *, is_stream: bool) -> str:
+        """Returns the value of ``Preference-Applied``; empty if the response obeys no preference.
+
+        Args:
+            is_stream: Whether the response is a stream whose items are sent one at a time.
+        """
+        texts = self.texts.items()
+        obeyed = (it for it in texts if is_stream or it[0] not in StreamPlan._fields)
+        return ", ".join(f"{name}={text}" for name, text in obeyed)
 
 
 NO_PREFERENCES: Final = RequestPreferences()
@@ -114,8 +128,7 @@ def _read(texts: Mapping[str, str]) -> RequestPreferences:
             msg = f"{name!r} is not a preference{nearest(name, NAMES) or '.'} There are {_all(NAMES)}."
             raise MockRefusal(400, TITLE, msg)
         values |= _fault(text) if name == "fault" else {name: _value(name, text)}
-    applied = ", ".join(f"{name}={text}" for name, text in texts.items())
-    return RequestPreferences(**values, applied=applied)
+    return RequestPreferences(**values, texts=texts)
 
 
 def _fault(text: str) -> dict[str, Any]:
@@ -146,7 +159,7 @@ def _value(name: str, text: str) -> Any:
 
 
 _SECONDS = re.compile(r"(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]{1,3})?")
-_MOST: Final[Mapping[str, float]] = {"delay": 60.0, "interval": 60.0, "events": 10_000}
+_MOST: Final[Mapping[str, float]] = {"delay": 60.0, "interval": 60.0, "events": MOST_EVENTS}
 """Upper bounds: times in seconds, and the number of items of a stream."""
 
 _VALUES: Final[Mapping[str, tuple[re.Pattern[str], Callable[[str], Any], str]]] = {

@@ -13,6 +13,7 @@ from understudy.exchange.masking import SECRET_NAMES, SECRET_NAMES_OF_RESOURCES
 from understudy.interface.rules import upheld
 from understudy.mock.server.call import NO_ARGUMENTS, Principal
 from understudy.mock.server.endpoint import Endpoint
+from understudy.mock.server.faults import NO_PLAN
 from understudy.mock.server.hosts import forwarded_site, host_name, is_host, is_local
 from understudy.mock.server.journal import Exercised
 from understudy.mock.server.recent import Recent, Recurring
@@ -240,22 +241,6 @@ class RefusalReason(NamedTuple):
     rules: tuple[str, ...]
 
 
-class StreamPlan(NamedTuple):
-    """The number and the times of a stream's items.
-
-    Attributes:
-        events: Number of items; None: those of the generated body.
-        interval: Seconds between two items.
-        stays: Whether the stream stays open after the last item, until the client disconnects.
-        last_event_id: Id of the last event that the client received; later ones are sent.
-    """
-
-    events: int | None = None
-    interval: float = 0.0
-    stays: bool = False
-    last_event_id: bytes = b""
-
-
 class RequestContext:
     """A request and its response.
 
@@ -290,7 +275,7 @@ class RequestContext:
         undeclared_query: Names of query parameters that the document does not declare.
         notes: Remarks for the journal.
         fault: Id of the injected fault; None: no fault.
-        stream: How an event stream or JSON sequence is sent; None: all at once.
+        stream: How an event stream or JSON sequence is sent.
         refusal: Why the request was refused; None: it was not refused.
         status: Status of the response; 0 until it is sent.
         response_headers: Headers of the response, once sent.
@@ -358,7 +343,7 @@ class RequestContext:
         self.undeclared_query: tuple[str, ...] = ()
         self.notes: list[str] = []
         self.fault: str | None = None
-        self.stream: StreamPlan | None = None
+        self.stream = NO_PLAN
         self.refusal: RefusalReason | None = None
         self.status = 0
         self.response_headers: HeaderFields = ()

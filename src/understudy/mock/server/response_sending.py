@@ -28,12 +28,17 @@ from understudy.mock.server.api import Api
 from understudy.mock.server.call import HandlerResponse, SharedBody
 from understudy.mock.server.declared_responses import REASON, field_value
 from understudy.mock.server.endpoint import endpoints
-from understudy.mock.server.faults import WireResponse
+from understudy.mock.server.faults import NO_PLAN, StreamPlan, WireResponse
 from understudy.mock.server.hosts import METADATA_PATH
 from understudy.mock.server.json_bodies import json_bytes
-from understudy.mock.server.request_context import HeaderFields, RequestContext, StreamPlan
+from understudy.mock.server.request_context import (
+    LAST_EVENT_ID,
+    HeaderFields,
+    RequestContext,
+    context_of,
+)
 from understudy.mock.server.security import sent_headers
-from understudy.openapi.media_types import JSON_SEQUENCES, without_options
+from understudy.openapi.media_types import EVENTS, is_stream, without_options
 from understudy.openapi.paths import Paths
 
 UNTRUSTED: Final[HeaderFields] = (
@@ -171,11 +176,9 @@ async def commit_first(scope: Scope, body: bytes) -> None:
         await delivery.commit(body)
 
 
-# Generated event streams and JSON sequences are sent one item at a time, by the request's preferences:
-# a body that arrives at once cannot test how a client shows items, reconnects or times out. The items are
-# those of the generated body; further ones come from bodies that the next seeds generate.
-
-EVENTS: Final = "text/event-stream"
+# Event streams and JSON sequences are sent one item at a time, as the request's preferences or its stub
+# plan it: a body that arrives at once cannot test how a client shows items, reconnects or times out. The
+# items are those of the body; further ones come from bodies that the next seeds generate.
 
 _OWN_ID: Final = re.compile(rb"^id: ?(.*)$", re.MULTILINE)
 _BLANK_LINE: Final = re.compile(rb"(?:\r\n|\n|\r){2,}")
@@ -189,8 +192,8 @@ More = Callable[[int], Awaitable[object]]
 class _Items:
     """The endless sequence of a stream's items."""
 
-    def __init__(self, body: bytes, media_type: str, more: More) -> None:
-        self._is_events = media_type == EVENTS
+    def __init__(self, body: bytes, content_type: str, more: More) -> None:
+        self._is_events = without_options(content_type) == EVENTS
         self._more = more
         self.first = self._latest = self._split(body)
         self._round = 0
@@ -219,47 +222,45 @@ class _Items:
         return int(last_event_id) if not ids and _NUMBER.fullmatch(last_event_id) else 0
 
 
+def is_planned(context: RequestContext, headers: HeaderFields) -> bool:
+    """Tells whether a response is a stream whose items are sent one at a time."""
+    has_plan = context.stream != NO_PLAN or LAST_EVENT_ID in context.headers
+    fields = dict(headers)
+    is_whole = b"content-length" in fields and context.method != "HEAD"  # else a handler streams it
+    return has_plan and is_whole and is_stream(fields.get(b"content-type", b"").decode("latin-1"))
+
+
 async def send_planned(
-    scope: Scope, receive: Receive, send: Send, response: WireResponse, plan: StreamPlan, more: More
-) -> bool:
-    """Sends a generated response item by item, if its media type is an event stream or JSON sequence.
+    scope: Scope, receive: Receive, send: Send, response: WireResponse, more: More
+) -> None:
+    """Sends a stream item by item.
 
     Args:
         scope: ASGI scope of the request.
         receive: ASGI receive, which tells when the client disconnects.
         send: ASGI send.
-        response: Whole response, as it would be sent without a plan.
-        plan: Number and times of the items.
+        response: Whole response, as it would be sent at once.
         more: Returns the bodies after the first.
-
-    Returns:
-        Whether the response was sent.
     """
-    content_type = dict(response.headers).get(b"content-type", b"").decode("latin-1")
-    media_type = without_options(content_type)
-    is_stream = media_type == EVENTS or media_type in JSON_SEQUENCES
-    if not is_stream or scope["method"] == "HEAD":
-        return False
-    items = _Items(response.body, media_type, more)
-    if not items.first:
-        return False
+    context = context_of(scope)
+    content_type = dict(response.headers)[b"content-type"].decode("latin-1")
+    items = _Items(response.body, content_type, more)
     headers = [field for field in response.headers if field[0] != b"content-length"]
     headers.append((b"cache-control", b"no-store"))
     await send({"type": "http.response.start", "status": response.status, "headers": headers})
     await commit_first(scope, response.body)
-    await send_chunks(receive, send, _timed(items, plan))
-    return True
+    received = items.received(context.headers.get(LAST_EVENT_ID, b""))
+    await send_chunks(receive, send, _timed(items, context.stream, received))
 
 
-async def _timed(items: _Items, plan: StreamPlan) -> AsyncGenerator[bytes]:
-    """Yields the items of a stream with the planned pauses, from the first that the client lacks."""
-    first = items.received(plan.last_event_id)
-    most = len(items.first) if plan.events is None else plan.events
-    for number in range(first, most):
-        if number > first:
-            await asyncio.sleep(plan.interval)
+async def _timed(items: _Items, plan: StreamPlan, received: int) -> AsyncGenerator[bytes]:
+    """Yields the items of a stream with the planned pauses, after those that the client has received."""
+    most = len(items.first) if plan.events is None or not items.first else plan.events
+    for number in range(received, most):
+        if number > received:
+            await asyncio.sleep(plan.interval or 0)
         yield await items.get(number)
-    if plan.stays:
+    if plan.then == "stay":
         await asyncio.Event().wait()  # keeps the stream open until the client disconnects
 
 

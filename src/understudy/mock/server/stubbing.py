@@ -30,7 +30,14 @@ from understudy.mock.server.security import sent_headers
 from understudy.mock.server.windows import WINDOW, QuotaDecision
 from understudy.mock.server.worlds import World
 from understudy.openapi.loader import Document, server_urls
-from understudy.openapi.media_types import declared_for, is_json, negotiated, without_options
+from understudy.openapi.media_types import (
+    EVENTS,
+    declared_for,
+    is_json,
+    is_stream,
+    negotiated,
+    without_options,
+)
 from understudy.openapi.operations import DeclaredResponse
 from understudy.openapi.pointers import escape
 
@@ -45,10 +52,10 @@ _Own = Callable[[RequestContext, Endpoint], _Made]
 
 
 def needs_stack(faults: Mapping[str, Fault]) -> bool:
-    """Tells whether any fault needs more than the fast path, which knows only undelayed, late stubs."""
+    """Tells whether any fault needs more than the fast path, which knows only plain, late stubs."""
     for fault in faults.values():
         stub = fault.stub
-        if stub is None or stub.before_validation or fault.delay is not None:
+        if stub is None or stub.before_validation or stub.is_planned or fault.delay is not None:
             return True
     return False
 
@@ -282,6 +289,8 @@ def _finished(
 ) -> HandlerResponse:
     """Returns a response with this body, without repeated headers, and with the stub's name."""
     assert fault.stub is not None
+    if fault.stub.is_planned:
+        context.stream = context.stream.over(wanted.stream)
     _, status, media_type, headers = response
     if headers or wanted.headers or status == TooManyRequests.status:
         headers = _each_once(context, endpoint, wanted, response)
@@ -331,6 +340,26 @@ def _merged(context: RequestContext, body: Any, wanted: StubResponse) -> Any:
         kept = (wanted, body, SharedBody(merged(body.value, wanted.merge)))
         _MERGED.put(key, kept)
     return kept[2]
+
+
+def expect_stream(endpoint: Endpoint, wanted: StubResponse) -> None:
+    """Checks that a response is a stream if its stub plans how the items are sent.
+
+    Raises:
+        BadRequest: It is none.
+    """
+    planned = [name for name, value in wanted.stream._asdict().items() if value is not None]
+    status = endpoint.validator.status(200) if wanted.status is None else wanted.status
+    declared = endpoint.operation.response(status)
+    given = _given_type(wanted)
+    types = [given] if given else [*declared.content] if declared else []
+    if planned and not any(map(is_stream, types)):
+        msg = (
+            f"response.{planned[0]}: {endpoint.operation.operation_id} responds {status} with "
+            f"{', '.join(types) or 'no content'}, which is no stream such as {EVENTS}; leave out "
+            f"{' and '.join(planned)}."
+        )
+        raise BadRequest(msg)
 
 
 def violations(endpoint: Endpoint, wanted: StubResponse) -> Iterator[tuple[str, str]]:
