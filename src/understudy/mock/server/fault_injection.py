@@ -113,11 +113,10 @@ async def inject_faults(app: ASGIApp, scope: Scope, receive: Receive, send: Send
     preferences = _preferences(context) or NO_PREFERENCES
     fault, seconds = _fault(context, preferences)
     context.stream = preferences.stream
-    sending = _in_items(scope, receive, send, endpoint, preferences, fault or _NO_FAULT)
-    if fault is None and not preferences.is_from_document:
+    sending = _in_items(scope, receive, send, endpoint, preferences, fault)
+    if fault is _NO_FAULT and not preferences.is_from_document:
         await app(scope, receive, sending)
         return
-    fault = fault or _NO_FAULT
     await delay(scope, receive, seconds)
     is_stale = fault.effect == "stale-field"
     stale = await _body_by_the_fixtures(app, scope, receive) if is_stale else None
@@ -181,11 +180,11 @@ def _preferences(context: RequestContext) -> RequestPreferences | None:
     return preferences
 
 
-def _fault(context: RequestContext, preferences: RequestPreferences) -> tuple[Fault | None, float]:
+def _fault(context: RequestContext, preferences: RequestPreferences) -> tuple[Fault, float]:
     """Returns the fault that the request prefers, or the first of the world's that is drawn for it.
 
     Returns:
-        The fault, and the seconds of its delay.
+        The fault (_NO_FAULT if there is none), and the seconds of its delay.
     """
     if preferences.fault is not None or preferences.delay:
         named = Fault("Prefer", effect=preferences.fault, field=preferences.field)
@@ -204,7 +203,7 @@ def _fault(context: RequestContext, preferences: RequestPreferences) -> tuple[Fa
                 context.fault = fault.id
                 context.notes.append(f"the fault {fault.id} was injected")
                 return fault, seconds
-    return None, 0.0
+    return _NO_FAULT, 0.0
 
 
 def _changed(

@@ -16,7 +16,7 @@ from understudy.mock.server.faults import (
     EFFECTS,
     MOST_EVENTS,
     MOST_FIELD_CHARACTERS,
-    Ending,
+    NO_PLAN,
     StreamPlan,
 )
 from understudy.mock.server.request_context import (
@@ -44,9 +44,7 @@ class RequestPreferences(NamedTuple):
         delay: Seconds to wait before the response.
         fault: Kind of fault to inject.
         field: Member of the body that the fault changes.
-        events: Number of items that a stream sends; those of the generated body by default.
-        interval: Seconds between two items of a stream.
-        then: Whether a stream ends after the last item (``end``) or stays open (``stay``).
+        stream: Number and times of a stream's items.
         texts: Name of each preference to its text, as the client wrote it.
     """
 
@@ -57,20 +55,13 @@ class RequestPreferences(NamedTuple):
     delay: float = 0.0
     fault: str | None = None
     field: str | None = None
-    events: int | None = None
-    interval: float | None = None
-    then: Ending | None = None
+    stream: StreamPlan = NO_PLAN
     texts: Mapping[str, str] = MappingProxyType({})
 
     @property
     def is_from_document(self) -> bool:
         """True if the response comes from the document, and not from a handler."""
         return self.code is not None or self.example is not None or self.dynamic
-
-    @property
-    def stream(self) -> StreamPlan:
-        """The preferred number and times of a stream's items."""
-        return StreamPlan(self.events, self.interval, self.then)
 
     def applied(self, *, is_stream: bool) -> str:
         """Returns the value of ``Preference-Applied``; empty if the response obeys no preference.
@@ -128,7 +119,8 @@ def _read(texts: Mapping[str, str]) -> RequestPreferences:
             msg = f"{name!r} is not a preference{nearest(name, NAMES) or '.'} There are {_all(NAMES)}."
             raise MockRefusal(400, TITLE, msg)
         values |= _fault(text) if name == "fault" else {name: _value(name, text)}
-    return RequestPreferences(**values, texts=texts)
+    plan = {name: values.pop(name) for name in StreamPlan._fields if name in values}
+    return RequestPreferences(**values, stream=StreamPlan(**plan), texts=texts)
 
 
 def _fault(text: str) -> dict[str, Any]:

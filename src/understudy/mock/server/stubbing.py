@@ -354,10 +354,10 @@ def expect_stream(endpoint: Endpoint, wanted: StubResponse) -> None:
     given = _given_type(wanted)
     types = [given] if given else [*declared.content] if declared else []
     if planned and not any(map(is_stream, types)):
+        content = ", ".join(types) or "no content"
         msg = (
-            f"response.{planned[0]}: {endpoint.operation.operation_id} responds {status} with "
-            f"{', '.join(types) or 'no content'}, which is no stream such as {EVENTS}; leave out "
-            f"{' and '.join(planned)}."
+            f"response.{planned[0]}: {endpoint.operation.operation_id} responds {status} with {content}, "
+            f"which is no stream such as {EVENTS}; leave out {' and '.join(planned)}."
         )
         raise BadRequest(msg)
 
