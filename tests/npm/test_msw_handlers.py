@@ -86,6 +86,24 @@ def answers(place: Path, kind: str, requests: list[tuple[str, str, dict[str, str
     return answered
 
 
+def test_a_stub_that_keeps_its_stream_open_does_not_keep_the_generator(tmp_path: Path) -> None:
+    content = {"text/event-stream": {"example": "data: 1\n\n"}}
+    operation = {"responses": {"200": {"description": "ok", "content": content}}}
+    document = {"openapi": "3.1.0", "info": {"title": "Ticks", "version": "1"}}
+    document["paths"] = {"/ticks": {"get": operation}}
+    (tmp_path / "ticks.json").write_text(json.dumps(document))
+    mock = Running(tmp_path, "--log", "off", "--document", str(tmp_path / "ticks.json"))
+    stub = {"operation": "GET /ticks", "response": {"events": 2, "interval": 60, "then": "stay"}}
+    try:
+        patient.post(f"{mock.base_url}/__admin/stubs", json=stub).raise_for_status()
+        words = ["generate", "--format", "msw", "--base-url", mock.base_url]
+        done = CliRunner().invoke(main, [*words, "--out", str(tmp_path / "handlers.mjs")])
+    finally:
+        mock.stop()
+    assert done.exit_code == 0, done.output
+    assert "data: 1\\nid: 2" in (tmp_path / "handlers.mjs").read_text()
+
+
 @pytest.mark.parametrize("kind", ["mjs", "cjs"])
 def test_handlers_answer_as_the_mock_that_they_were_made_of(
     running: Running, tmp_path: Path, kind: str
