@@ -1,4 +1,4 @@
-"""Judges lists, defaults, members that the service sets, and texts: difficult ones, and parts of queries.
+"""Judges lists, defaults, members that the service sets, deletions, and texts: difficult, or parts of queries.
 
 Lists are asked only for what leaves no doubt: a filter by an enumeration or a truth value that items have
 under the same name, and an order whose two directions the document names, ``title`` and ``-title``.
@@ -11,20 +11,21 @@ from typing import Any, Final, NamedTuple
 from urllib.parse import unquote, urlsplit
 
 from understudy.collections import rules
-from understudy.collections.bodies import moment_of
-from understudy.collections.client import CollectionClient, InferredRun
+from understudy.collections.bodies import moment_of, schema_at
+from understudy.collections.client import WHOLE, CollectionClient, InferredRun
 from understudy.collections.constraints import conflict_prose
 from understudy.collections.known_items import KnownItem, agrees, last_shown, shown
-from understudy.collections.model import Role, item_at
+from understudy.collections.model import ResourceCollection, ResourceOperation, Role, item_at
 from understudy.collections.names import LIMITS, canonical, moment_named, words
+from understudy.collections.requests import PreparedRequest
 from understudy.exchange.messages import Exchange
 from understudy.openapi.loader import Document, Node
 from understudy.openapi.operations import Operation, operations
-from understudy.openapi.parameter_writing import written
+from understudy.openapi.parameter_writing import query_texts, written
 from understudy.openapi.schemas import Schemas
 from understudy.terminal import counted
 from understudy.verify.checks import expect
-from understudy.verify.item_undo import GONE
+from understudy.verify.item_undo import AT_ONCE, GONE
 from understudy.verify.permits import NotPermitted
 from understudy.verify.value_texts import as_json
 
@@ -357,6 +358,95 @@ def send_guarded(client: CollectionClient, item: KnownItem, role: Role) -> Known
     result = expect(not taken, expected, actual, *evidence)
     client.judge(sent.writes[-1], [(rules.CREATE_GUARDED, result)])
     return sent
+
+
+def delete(client: CollectionClient, item: KnownItem, others: tuple[KnownItem, ...]) -> None:
+    """Deletes an item, reads it and the others, lists, deletes it again, and creates another.
+
+    Raises:
+        Refusal: The budget or the time is used up.
+    """
+    roles = client.requests.collection.roles
+    if not client.delete(item):
+        return
+    if "read" in roles:
+        for each in (item, *others):
+            client.read(each)
+    if "list" in roles:
+        client.list_items(WHOLE)
+    client.delete(item)
+    with suppress(NotPermitted):
+        client.create()  # if identifiers count the items, it gets one that exists
+
+
+def deletion_of_list(collection: ResourceCollection) -> ResourceOperation | None:
+    """Returns the operation that deletes the items of a list of identifiers, or None."""
+    return next((it for it in collection.operations if it.role == "delete" and it.takes_list), None)
+
+
+def deleting(client: CollectionClient, items: Sequence[KnownItem]) -> PreparedRequest | None:
+    """Returns a request that deletes all of some items; None if the collection has no operation for it."""
+    role, maker = deletion_of_list(client.requests.collection), client.state.maker
+    if role is None:
+        return None
+    request = maker.plain(role.operation, client.requests.values(role))
+    for parameter in role.operation.parameters:
+        if role.by_query and (parameter.name, parameter.location) == (role.by_query, "query"):
+            named = query_texts(parameter, [it.value for it in items])
+            others = [pair for pair in request.query if pair[0] != role.by_query]
+            return request._replace(query=(*others, *named))
+    media_type, schema = maker.body_schema(role)
+    if schema is None:
+        return None
+    element = maker.schemas.items(schema_at(maker.schemas, schema, role.request_path))
+    member, inner = next(iter(maker.schemas.members(element).items()), ("", element))
+    is_text = maker.schemas.types(inner) == {"string"}
+    values = [it.identifier if is_text else it.value for it in items]
+    body: Any = [{member: it} for it in values] if member else values
+    if role.request_path:
+        required = maker.schemas.for_requests.required_names(schema)
+        sampled = maker.unique_value(schema, "")
+        body = {**{it: sampled[it] for it in required if it in sampled}, role.request_path[0]: body}
+    return request._replace(headers={**request.headers, "content-type": media_type}, body=body)
+
+
+def delete_several(client: CollectionClient, other: KnownItem) -> None:
+    """Deletes two new items by one request, reads both and another item, and lists.
+
+    Raises:
+        Refusal: The target does not permit it, or the budget or the time is used up.
+    """
+    collection = client.requests.collection
+    if deletion_of_list(collection) is None:
+        return
+    items, one = (client.create(), client.create()), collection.operation("delete")
+    if not _deletes_at_once(client, items):
+        return
+    for item in (*items, other) if "read" in collection.roles else ():
+        client.read(item)
+        if item.is_gone and one is not None and client.steps[-1].status in GONE:
+            client.state.undo.deleted(client.requests.plain(one, item).url)
+    if "list" in collection.roles:
+        client.list_items(WHOLE)
+
+
+def _deletes_at_once(client: CollectionClient, items: Sequence[KnownItem]) -> bool:
+    """Deletes items by one request; tells whether that certainly succeeded."""
+    request = deleting(client, items)
+    if request is None:
+        return False
+    with client.state.undo.permitting(request.path):
+        exchange = client.send(request, source=f"{client.source}, {AT_ONCE}")
+    is_sure = exchange.response.is_success and exchange.status not in _UNSURE
+    for item in items:
+        item.is_lost = not is_sure
+        if is_sure:
+            client.model.delete(exchange, item)
+    return is_sure
+
+
+_UNSURE: Final = frozenset({202, 207})
+"""Statuses of a deletion that is carried out later, or of some of the items only."""
 
 
 _TEXTS: Final = frozenset(

@@ -62,6 +62,9 @@ COSTS: Final[dict[Role, int]] = {
 _COST_OF_PARENTS: Final = 14
 """The same of a collection below another: the requests to its own and to another parent."""
 
+_COST_OF_SEVERAL: Final = 7
+"""The same of an operation that deletes a list of items."""
+
 _WRITING: Final[tuple[Role, ...]] = ("create", "replace", "update")
 """The roles whose requests contain an item."""
 
@@ -97,9 +100,10 @@ def judge_collection(state: InferredRun, collection: ResourceCollection) -> None
     _write_what_is_shown(client, items)
     _change(client, first, second)
     if "delete" in roles:
-        _delete(client, third, (first, second))
+        asking.delete(client, third, (first, second))
     kinship.reach_otherwise(client, first, second)
     for ask, item in (
+        (asking.delete_several, first),
         (kinship.send_outdated, second),
         (kinship.ask_owners, first),
         (kinship.ask_parents, first),
@@ -172,21 +176,6 @@ def _change(client: CollectionClient, first: KnownItem, second: KnownItem) -> No
     if {"update", "read"} <= roles and is_merged:
         with suppress(NotPermitted):  # by the mode of the target, or no valid request can be made
             asking.unset(client, second)
-
-
-def _delete(client: CollectionClient, item: KnownItem, others: tuple[KnownItem, ...]) -> None:
-    """Deletes an item, reads it and the others, lists, deletes it again, and creates another."""
-    roles = client.requests.collection.roles
-    if not client.delete(item):
-        return
-    if "read" in roles:
-        for each in (item, *others):
-            client.read(each)
-    if "list" in roles:
-        client.list_items(WHOLE)
-    client.delete(item)
-    with suppress(NotPermitted):
-        client.create()  # if identifiers count the items, it gets one that exists
 
 
 def judge_singleton(state: InferredRun, singleton: ResourceSingleton) -> None:
@@ -562,6 +551,7 @@ class CollectionsJudge:
             roles = list(dict.fromkeys(it.role for it in collection.operations))
             cost = sum(COSTS.get(role, 0) for role in roles)
             cost += _COST_OF_PARENTS if collection.parents else 0
+            cost += _COST_OF_SEVERAL if asking.deletion_of_list(collection) else 0
             yield cost, f"{collection.path}: {', '.join(role for role in roles if role in COSTS)}"
         for singleton in self.model.singletons:
             roles = list(dict.fromkeys(it.role for it in singleton.operations))

@@ -12,7 +12,7 @@ from http import HTTPStatus
 from typing import Final
 
 from understudy.collections import rules
-from understudy.collections.asking import options_of
+from understudy.collections.asking import deleting, options_of
 from understudy.collections.client import WHOLE, CollectionClient
 from understudy.collections.constraints import described_at
 from understudy.collections.known_items import (
@@ -28,7 +28,7 @@ from understudy.collections.rules import is_conditional
 from understudy.exchange.messages import Exchange
 from understudy.openapi.operations import Operation
 from understudy.verify.checks import expect
-from understudy.verify.item_undo import AFTER_DELETION, GONE
+from understudy.verify.item_undo import AFTER_DELETION, AT_ONCE, GONE
 from understudy.verify.permits import NotPermitted
 
 _CHANGING: Final[tuple[Role, ...]] = ("update", "replace", "delete")
@@ -248,6 +248,7 @@ def _reach_as_other(client: CollectionClient, who: str, item: KnownItem) -> None
         return
     if client.requests.collection.operation("list") is not None:
         _filter_as_other(client, who, item, own)
+    _delete_as_other(client, who, item, own)
     for name in _REACHED[1:]:
         exchange = None if name == "create" else _reached(client, name, who, item)
         if exchange is None:
@@ -262,6 +263,22 @@ def _reach_as_other(client: CollectionClient, who: str, item: KnownItem) -> None
         actual = f"status {exchange.status} to {exchange.request.method} by another account"
         result = expect(is_refused, expected, actual, *item.writes, *own[1])
         client.judge(exchange, [(rules.OWNER_ONLY, result)])
+
+
+def _delete_as_other(
+    client: CollectionClient, who: str, item: KnownItem, own: tuple[str, list[Exchange]]
+) -> None:
+    """Names an item in a list of those to delete, as another account; the refusal may be silent.
+
+    Raises:
+        Refusal: The budget or the time is used up, or the deployment does not respond.
+    """
+    request = deleting(client, [item])
+    with suppress(NotPermitted):
+        source = f"{client.source}, {AT_ONCE}"
+        exchange = None if request is None else client.send(request, who, source)
+        if exchange is not None and exchange.response.is_success:
+            _expect_unchanged(client, item, rules.OWNER_ONLY, exchange, own[0])
 
 
 def _reach_without_scopes(client: CollectionClient, scopes: Sequence[str], item: KnownItem) -> None:

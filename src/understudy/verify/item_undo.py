@@ -5,7 +5,8 @@ cleanup needs no model of the service. An item whose creation got no response is
 list, by the texts that were sent.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from functools import partial
 from typing import Any, Final
 
@@ -22,6 +23,9 @@ GONE: Final = frozenset({404, 410})
 
 AFTER_DELETION: Final = "after deletion"
 """End of the source of requests for deleted items, to which most documents declare no response."""
+
+AT_ONCE: Final = "several at once"
+"""End of the source of requests that list items by identifiers, which no repetition makes anew."""
 
 _NAMED: Final = 3
 """Most remaining items that a report names one by one."""
@@ -47,6 +51,7 @@ class ItemUndo:
         self._write = write
         self._remaining: dict[str, list[str]] = {}
         self._deleted: list[str] = []
+        self._permitted = ""
 
     def covers(self, place: Place) -> bool:
         """Tells whether a write concerns an item or a resource that the run can undo."""
@@ -57,7 +62,17 @@ class ItemUndo:
             any(place.path == it.create for it in journal.pending_items if it.delete is not None)
             or any(place.path == it or place.path.startswith(f"{it}/") for it in created)
             or any(place.path == it.replaces for it in journal.items if it.replaces)
+            or place.path == self._permitted
         )
+
+    @contextmanager
+    def permitting(self, path: str) -> Iterator[None]:
+        """Covers, meanwhile, a request to a path that concerns only items that the run created."""
+        self._permitted = path
+        try:
+            yield
+        finally:
+            self._permitted = ""
 
     def expect(self, pending: PendingItem) -> None:
         """Records that an item is about to be created.

@@ -15,6 +15,7 @@ from understudy.verify.findings import Finding, steps_of
 from understudy.verify.gateway import BOOKKEEPING, Gateway
 from understudy.verify.history import AGAIN, WRITES
 from understudy.verify.issued_values import issued_anew, issued_values, rewritten
+from understudy.verify.item_undo import AT_ONCE
 from understudy.verify.permits import NotPermitted, Refusal
 from understudy.verify.reproducing import turns
 from understudy.verify.run import Run
@@ -42,6 +43,8 @@ def show_again(run: Run) -> None:
 
 
 def _tried(run: Run, finding: Finding) -> Finding:
+    if any(step.source.endswith(AT_ONCE) for step in finding.steps):
+        return replace(finding, again="not sent again: a request lists items of this run")
     try:
         if _shows(run, finding):
             return replace(finding, again="failed again")
@@ -70,6 +73,7 @@ def _before(run: Run, finding: Finding) -> list[Exchange]:
         if exchange.number < finding.exchange.number
         and exchange.number not in numbers
         and exchange.source not in {*BOOKKEEPING, AGAIN}
+        and not exchange.source.endswith(AT_ONCE)
         and (exchange.source in sources or exchange.request.method in WRITES)
     ]
     return earlier[-MOST_BEFORE:]
