@@ -73,7 +73,7 @@ class Shelves:
     def created(self, request: httpx.Request) -> httpx.Response:
         try:
             body = json.loads(request.content)
-        except ValueError:
+        except (ValueError, RecursionError):
             body = None
         width: Any = body.get("width") if isinstance(body, dict) else None
         is_width = isinstance(width, int) and not isinstance(width, bool)
@@ -107,12 +107,12 @@ def document(tmp_path: Path) -> Path:
     return path
 
 
-def judged(service: Shelves, document: Path) -> Outcome:
+def judged(service: Shelves, document: Path, *, is_whole: bool = False) -> Outcome:
     wire = httpx.MockTransport(service.respond)
     target = Target(base_url=BASE, mode="full", document=str(document))
     deployment = Deployment(target, wire, machine_clock(), document=load(document))
-    (catalogue, *_) = phases_of(None, deployment.document, is_mock=False)
-    return carry_out(deployment, RunOptions(phases=(catalogue,)))
+    phases = phases_of(None, deployment.document, is_mock=False)
+    return carry_out(deployment, RunOptions(phases=phases if is_whole else phases[:1]))
 
 
 def judged_with_token(service: Shelves, folder: Path, cases: int) -> Outcome:
@@ -190,6 +190,26 @@ def test_a_crash_is_one_finding_whatever_number_its_message_names(document):
     outcome = judged(CrashesOnLargeIds(), document)
     assert named(outcome.findings) == {("answers", "GET /shelves/{}")}
     assert len(outcome.findings) == 1
+
+
+def test_an_operation_that_never_answers_is_waited_for_twice_and_the_others_are_judged(document):
+    class Hanging(Shelves):
+        largest = 10**400
+        waits = 0
+
+        def read(self, name: str) -> httpx.Response:
+            if "/" in name:
+                return httpx.Response(404)
+            self.waits += 1
+            msg = "it took too long"
+            raise httpx.ReadTimeout(msg)
+
+    service = Hanging()
+    outcome = judged(service, document, is_whole=True)
+    assert service.waits == 2
+    (found,) = [it for it in outcome.findings if it.rule.id == "answers"]
+    assert found.exchange.operation == "GET /shelves/{}"
+    assert outcome.exchanges[-1].number > found.exchange.number
 
 
 def test_the_key_of_a_service_is_sent_where_its_document_takes_it(tmp_path):

@@ -5,6 +5,7 @@ leak (a tool that was configured to send no writes sent twenty-six).
 """
 
 import threading
+from collections import Counter
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
@@ -66,6 +67,9 @@ def _seen(exchange: Exchange, exchanges: Sequence[Exchange]) -> int:
         for name, value in change.items()
     )
 
+
+MOST_LATE: Final = 2
+"""Responses of an operation that are waited for in vain; each takes a minute of the run's time."""
 
 RESERVE = 6
 """Counted requests of a token that each hour keeps for undoing changes."""
@@ -318,6 +322,7 @@ class Gateway:
     is_answered: bool = True
     places: CredentialPlaces = field(default_factory=CredentialPlaces)
     budget: RequestBudget = field(init=False)
+    _late: Counter[str] = field(default_factory=Counter)
     _known: dict[str, Identity] = field(default_factory=dict)
     _lock: threading.RLock = field(default_factory=threading.RLock)
 
@@ -461,6 +466,9 @@ class Gateway:
         reason = obstacle(request, place, identity, self.target, made, is_undo=is_restoring)
         if reason is not None:
             raise NotPermitted(reason)
+        if self._late[place.operation] >= MOST_LATE and not is_restoring:
+            msg = f"{MOST_LATE} requests to {place.operation} got no response in time"
+            raise NotPermitted(msg)
         if is_exhausting and not self.target.permit.exhaust_rate_limit:
             msg = "provoking a 429 is not permitted: [permit] exhaust_rate_limit = true"
             raise NotPermitted(msg)
@@ -548,6 +556,7 @@ class Gateway:
         )
         self.is_answered = failure is None
         if failure is not None:
+            self._late[place.operation] += isinstance(failure, httpx.TimeoutException)
             msg = f"{request.method} {place.path}: {failure_in_words(failure, request.url)}"
             raise Unreachable(msg, exchange) from failure
         if place.operation == UPLOAD_AVATAR and isinstance(
