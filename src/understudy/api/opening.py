@@ -58,7 +58,7 @@ def open_deployment(
 
 
 LEAST_REQUESTS: Final = 400
-REQUESTS_OF_OPERATION: Final = 40
+REQUESTS_OF_OPERATION: Final = 16
 MOST_TIME: Final = timedelta(minutes=5)
 """The limits of a run against another service, which no hour's budget limits."""
 
