@@ -11,7 +11,14 @@ from typing import Any, Final
 import msgspec
 import orjson
 
-from understudy.collections.bodies import identifying_schemas, moment_of, sent_members, types_of
+from understudy.collections.bodies import (
+    identifying_schemas,
+    moment_of,
+    response_schema,
+    schema_at,
+    sent_members,
+    types_of,
+)
 from understudy.collections.model import Resource, ResourceModel, ResourceParent
 from understudy.collections.names import Moment, canonical, singular
 from understudy.limits import RECORDS
@@ -105,6 +112,21 @@ class ItemShape:
         """Returns the shape of the alternative whose tags a body has; the whole where none has them."""
         known = ((it, [(n, body[n]) for n in it.tags if n in body]) for it in self._alternatives)
         fit = (it for it, tags in known if tags and all(it.accepts(*tag) for tag in tags))
+        return next(fit, self)
+
+    @cached_property
+    def created(self) -> "ItemShape":
+        """The shape of the alternative that the response to a creation has; else of any of them."""
+        of, creating = self.schemas, [it for it in self.resource.operations if it.role == "create"]
+        shown = (
+            schema_at(of, response_schema(it.operation), it.response_path or ()) for it in creating
+        )
+        pointers = {of.follow(it).pointer for it in shown if it is not None}
+        fit = (
+            it
+            for it in self._alternatives
+            if it.schema and of.follow(it.schema).pointer in pointers
+        )
         return next(fit, self)
 
     @property
@@ -252,7 +274,10 @@ class ItemMaker:
             sent: The members that the client sent.
             now: The time of its creation; None for a time that is made up.
         """
-        if (shape := self._shape.of(sent)) is not self._shape:
+        shape = self._shape.of(sent)
+        if shape is self._shape and now is not None:
+            shape = shape.created
+        if shape is not self._shape:
             maker = ItemMaker(shape, self._parents, self._seed)
             return maker.body(number, identifier, parents, sent, now)
         made, own = self.made_up(number), self._shape.identifier

@@ -382,6 +382,25 @@ def test_an_item_has_the_members_of_the_alternative_that_was_sent(shapes: Ask) -
         assert shapes("GET", f"/shapes/{made['id']}").json() == {"id": made["id"], **sent}
 
 
+def test_a_new_item_is_of_the_alternative_that_the_response_to_its_creation_has(tmp_path) -> None:
+    paths = (
+        f"  /hooks:\n    post: {{requestBody: {{{_body('New')}}}, responses: {{'201': {{description: a, {_body('Own')}}}}}}}\n"
+        "  /hooks/{id}:\n    parameters: [{name: id, in: path, required: true, schema: {type: string}}]\n"
+        f"    get: {{responses: {{'200': {{description: a, {_body('Hook')}}}}}}}\n"
+    )
+    kind = "{type: object, required: [id, name, type], properties: {id: {type: string}, name: {type: string}, type: {enum: [%d]}}}"
+    one_of = "{$ref: '#/components/schemas/Own'}"
+    schemas = (
+        f"    Followed: {kind % 2}\n    Own: {kind % 1}\n"
+        f"    Hook: {{oneOf: [{{$ref: '#/components/schemas/Followed'}}, {one_of}]}}\n"
+        "    New: {type: object, required: [name], properties: {name: {type: string}}}"
+    )
+    ask = asking(Mock(Settings(document=document_with(tmp_path, paths, schemas))))
+    made = ask("POST", "/hooks", json={"name": "Rex"}).json()
+    assert made["type"] == 1
+    assert ask("GET", f"/hooks/{made['id']}").json() == made
+
+
 def test_what_the_service_alone_chooses_is_the_same_for_each_new_item(shapes: Ask) -> None:
     made = [shapes("POST", "/keys", json={"label": "build"}).json()["key"] for _ in range(6)]
     assert {it["source"] for it in made} == {"hand"}
