@@ -167,6 +167,21 @@ def differing_although_learnt(seed: int) -> set[str]:
     return set(reported) & facts.by_rule().keys()
 
 
+TALLY: Counter[str] = Counter()
+"""What the reports of all mutants have, for the lines after their scores."""
+
+
+def tally(result: Drift) -> None:
+    """Counts the causes of a report, what is folded under them, its noise and its third runs."""
+    faults = Counter(cause.fault for cause in result.causes)
+    named = {cause.rule for cause in result.causes}
+    broken = {it.rule.id for it in result.first.findings if not it.is_note}
+    TALLY["causes that are the deployment's fault"] += faults["deployment"]
+    TALLY["broken rules that follow from them, and are folded"] += len(broken - named)
+    TALLY["causes seen in one of two runs alone"] += faults["unsteady"]
+    TALLY["reports with a third run"] += result.third is not None
+
+
 def judged(mutant: Mutant, rules: Sequence[str]) -> tuple[Score, list[str]]:
     """Returns how a mutant was found, and its causes.
 
@@ -180,9 +195,11 @@ def judged(mutant: Mutant, rules: Sequence[str]) -> tuple[Score, list[str]]:
     ours = deployment(mutant.make(), target=PERMISSIVE if is_of_limits else ELSEWHERE)
     documents = documents_of_run(ours, None, None)
     try:
-        causes = drift(ours, *rules).causes
+        compared = drift(ours, *rules)
     except StartupError:  # such as a document that is none
         return "missed", ["the comparison refuses to begin"]
+    tally(compared)
+    causes = compared.causes
     names = sorted({f"{cause.fault} {cause.rule}" for cause in causes})
     names += [f"documents {it.summary}" for pair in documents.pairs for it in pair.changes]
     reached = score(mutant, causes)
@@ -220,6 +237,8 @@ def main() -> int:
             print(f"{mutant.name}: {result}: {causes}", flush=True)  # noqa: T201 - a command
     for name, meaning in SCORES.items():
         print(f"{scores[name]} of {scores.total()} mutants: {meaning}")  # noqa: T201 - a command
+    for meaning, number in TALLY.items():
+        print(f"{number} {meaning}")  # noqa: T201 - a command
     return int(false > 0 or bool(untrue))
 
 
