@@ -65,6 +65,22 @@ def test_requests_at_the_same_moment_share_what_is_left_of_the_tokens(gateway, w
     assert wire.seen == []
 
 
+def test_an_operation_whose_responses_were_late_gets_no_third_request(gateway, wire):
+    """Paths of no operation have nothing in common, so that one tells nothing of the next."""
+    visit, wire.inner = ProbeClient(gateway(TARGET), "test"), httpx.MockTransport(_late)
+    for path in ("/profiles/ada", "/profiles/ben", "/a", "/b", "/c"):
+        with pytest.raises(Unreachable):
+            visit.get(path)
+    with pytest.raises(NotPermitted, match=r"2 requests to .+ got no response in time"):
+        visit.get("/profiles/eve")
+    assert len(wire.seen) == 5
+
+
+def _late(request: httpx.Request) -> httpx.Response:
+    msg = "it took too long"
+    raise httpx.ReadTimeout(msg, request=request)
+
+
 def test_no_more_is_sent_than_the_hour_allows(gateway, wire):
     visit = ProbeClient(gateway(replace(TARGET, budget=Budget(anonymous=3))), "test")
     for _ in range(3):

@@ -466,7 +466,8 @@ class Gateway:
         reason = obstacle(request, place, identity, self.target, made, is_undo=is_restoring)
         if reason is not None:
             raise NotPermitted(reason)
-        if self._late[place.operation] >= MOST_LATE and not is_restoring:
+        is_late = place.operation and self._late[place.operation] >= MOST_LATE
+        if is_late and not is_restoring:
             msg = f"{MOST_LATE} requests to {place.operation} got no response in time"
             raise NotPermitted(msg)
         if is_exhausting and not self.target.permit.exhaust_rate_limit:
