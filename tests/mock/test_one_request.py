@@ -25,8 +25,14 @@ ARCHITECTURE = Path(__file__).parents[2] / "docs" / "explanation" / "architectur
 LOOKUP = b"GET /v3/profiles/ada HTTP/1.1\r\nHost: 127.0.0.1:8080\r\nX-Request-Id: %d\r\n\r\n"
 
 
-def calls(requests: int) -> list[str]:
-    """Returns the file of each Python function that the last of some lookups calls, in order."""
+def calls(requests: int, **options: str) -> list[str]:
+    """Returns the file of each Python function that the last of some lookups calls, in order.
+
+    Args:
+        requests: How many lookups are sent.
+        options: Switch to the option in force, with underscores for hyphens.
+    """
+    choices = {name.replace("_", "-"): option for name, option in options.items()}
     found: list[str] = []
 
     def profile(frame: FrameType, event: str, _argument: Any) -> None:
@@ -34,7 +40,7 @@ def calls(requests: int) -> list[str]:
             found.append(frame.f_code.co_filename)
 
     async def converse() -> bytes:
-        mock = Mock(Settings())
+        mock = Mock(Settings(choices=choices))
         settings = configuration(mock.resource)
         settings.load()
         connection = HttpConnection(settings, ServerState(), {})
@@ -55,6 +61,10 @@ def calls(requests: int) -> list[str]:
 
 def test_an_ordinary_lookup_that_differs_in_a_header_takes_few_calls() -> None:
     assert len(calls(10)) <= MOST_CALLS
+
+
+def test_a_lookup_under_an_option_reads_no_arguments_again() -> None:
+    assert len(calls(10, rate_limits="off")) <= MOST_CALLS
 
 
 def test_architecture_tells_the_modules_of_a_request_in_their_order() -> None:

@@ -34,14 +34,15 @@ def validate(context: RequestContext) -> None:
         prefer = context.headers.get(PREFER_HEADER, b"").lower()
         is_strict = endpoint.api.needs_acceptable or b"handling=strict" in prefer  # RFC 7240, 4.4
         _negotiate(accept, endpoint, is_strict=is_strict)
+    reading = _query_reading(context, endpoint) if context.choices else STRICT_QUERY
     try:
         known = context.head.target.reading
-        if known is not None and known[0] is endpoint and not context.choices:
+        if known is not None and known[0] is endpoint and reading is STRICT_QUERY:
             _, context.arguments, context.undeclared_query = known
             if context.undeclared_query:
                 _note_undeclared(context, context.undeclared_query)
         else:
-            _read(context, endpoint, _query_reading(context, endpoint))
+            _read(context, endpoint, reading)
     except BadRequest as problem:
         # a problem of the body, which is read last and may be large, has all violations already
         problem.violations = problem.violations or _violations(context, endpoint)
@@ -120,7 +121,7 @@ def _texts(
 
 
 def _query_reading(context: RequestContext, endpoint: Endpoint) -> QueryReading:
-    if not (context.choices and endpoint.reads_query):
+    if not endpoint.reads_query:
         return STRICT_QUERY
     return endpoint.api.policies.query_reading(context.choices)
 
