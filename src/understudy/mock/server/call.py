@@ -120,16 +120,18 @@ class SharedBody:
 
     Attributes:
         content: Encoded body; None until it is first needed.
+        fields: Media type and header fields that it was last sent with; None until it is first sent.
         valid_by: Validator that last found the body valid.
     """
 
-    __slots__ = ("content", "record", "valid_by", "value")
+    __slots__ = ("content", "fields", "record", "valid_by", "value")
 
     def __init__(self, value: Any, record: object = None) -> None:
         self.value = value
         self.record = record
         self.valid_by: object = None
         self.content: bytes | None = None
+        self.fields: tuple[str, Sequence[tuple[bytes, bytes]]] | None = None
 
     def encoded(self) -> bytes:
         """Returns the encoded body."""

@@ -410,6 +410,9 @@ class DeclaredHeaders:
         schemas: The document's validators.
         other_names: Name of a header to another one, in lower case, for undeclared headers.
         fills: Whether optional headers that the mock lacks are generated, too.
+
+    Attributes:
+        is_silent: Whether the document declares no header, so that the mock's are sent unchanged.
     """
 
     def __init__(
@@ -424,7 +427,7 @@ class DeclaredHeaders:
         self._schemas = schemas
         self._other_names = other_names
         self._fills = fills
-        self._is_silent = not other_names and not any(
+        self.is_silent = not other_names and not any(
             response.headers for response in operation.responses.values()
         )
         self._statuses: dict[int, _OfStatus] = {}
@@ -437,8 +440,6 @@ class DeclaredHeaders:
             headers: Headers of the mock.
             others: Returns further headers of the mock, for declared names that are still missing.
         """
-        if self._is_silent:
-            return headers
         known = self._statuses.get(status)
         if known is None:
             known = self._statuses[status] = self._of(status)

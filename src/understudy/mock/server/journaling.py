@@ -205,7 +205,8 @@ class Journaling:
         world = context.world
         if not world.history.is_settled(world.identifiers.count):
             settle(context)
-        if not context.path.startswith(PRIVATE_PATHS) and not context.is_part_of_page:
+        is_part_of_page = context.endpoint is None and context.is_part_of_page
+        if not context.path.startswith(PRIVATE_PATHS) and not is_part_of_page:
             shorten(context)
             world.journal.add(context)
             if world.history.unnumbered:
@@ -297,8 +298,10 @@ def _commit_late(world: World, store: WorldStore[World]) -> None:
 
 def shorten(context: RequestContext) -> None:
     """Truncates a request for the journal."""
-    context.body = context.body[: JOURNAL_BODY_BYTES.most]
-    context.response_body = context.response_body[: JOURNAL_BODY_BYTES.most]
+    if context.body:
+        context.body = context.body[: JOURNAL_BODY_BYTES.most]
+    if len(context.response_body) > JOURNAL_BODY_BYTES.most:
+        context.response_body = context.response_body[: JOURNAL_BODY_BYTES.most]
     if not context.head.is_bounded:
         _cut_head(context)
     context.arguments = NO_ARGUMENTS  # uploads are large, and the body has them already

@@ -49,6 +49,8 @@ UNTRUSTED: Final[HeaderFields] = (
 and shares the origin of the admin API: without these fields, a script in a body could make worlds.
 They come first, so a policy of the document can only restrict further (CSP 3, 4.2; Fetch, 3.6)."""
 
+_NO_CONTENT = HTTPStatus.NO_CONTENT  # up to Python 3.11, reading a member calls a function
+
 _NOT_IN_FIELDS = re.compile("[\\x00-\\x08\\x0a-\\x1f\\x7f]")
 """Matches a character that no field value may contain (RFC 9110, 5.5)."""
 
@@ -68,25 +70,40 @@ def encode(
         ValueError: A header contains a control character (RFC 9110, 5.5).
     """
     body, status, media_type, own = response
-    fields: list[tuple[bytes, bytes]] = [] if is_own_page else [*UNTRUSTED]
-    if status == HTTPStatus.NO_CONTENT:
-        content = b""
+    fields: HeaderFields
+    if isinstance(body, SharedBody) and status != _NO_CONTENT and not is_own_page:
+        content = body.content or body.encoded()
+        if body.fields is None or body.fields[0] != media_type:
+            body.fields = media_type, (*UNTRUSTED, *_fields_of_content(content, media_type))
+        fields = body.fields[1]
     else:
-        if isinstance(body, SharedBody):
-            content = body.content or body.encoded()
-        elif body is None:
-            content = b""
-        else:
-            content = body if isinstance(body, bytes) else json_bytes(body)
-        fields.append((b"content-length", b"%d" % len(content)))
-        if body is not None:
-            fields.append((b"content-type", media_type.encode()))
-    for name, text in own if headers is None else headers:
+        content = b"" if status == _NO_CONTENT else _content(body)
+        fields = () if is_own_page else UNTRUSTED
+        if status != _NO_CONTENT:
+            fields = (*fields, *_fields_of_content(content, None if body is None else media_type))
+    more = own if headers is None else headers
+    return WireResponse(status, (*fields, *_encoded(more)) if more else fields, content)
+
+
+def _content(body: object) -> bytes:
+    if body is None or isinstance(body, bytes):
+        return body or b""
+    return body.encoded() if isinstance(body, SharedBody) else json_bytes(body)
+
+
+def _fields_of_content(content: bytes, media_type: str | None) -> HeaderFields:
+    length = b"content-length", b"%d" % len(content)
+    return (length,) if media_type is None else (length, (b"content-type", media_type.encode()))
+
+
+def _encoded(headers: Headers) -> HeaderFields:
+    fields = []
+    for name, text in headers:
         if _NOT_IN_FIELDS.search(text):
             msg = f"the header {name} would hold a control character"
             raise ValueError(msg)
         fields.append((name.encode(), text.encode("latin-1")))
-    return WireResponse(status, fields, content)
+    return fields
 
 
 async def send_wire(send: Send, response: WireResponse) -> None:

@@ -362,7 +362,9 @@ def sent_headers(context: RequestContext, status: int, headers: Headers) -> Head
     if endpoint is None:
         return headers
     chosen = endpoint.api.policies.limit_headers(context.choices) if context.choices else ""
-    declared = endpoint.headers.sent(status, headers, lambda: _whole_quota(context, endpoint))
+    declared = headers
+    if not endpoint.headers.is_silent:
+        declared = endpoint.headers.sent(status, headers, lambda: _whole_quota(context, endpoint))
     if not chosen:
         return declared
     return (
