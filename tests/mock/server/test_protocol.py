@@ -259,3 +259,93 @@ def test_requests_that_cannot_be_parsed_are_logged_once_while_they_go_on(
         assert statuses(replied(entrance, b"\x00\r\n\r\n")) == [b"400"]
     (record,) = caplog.records
     assert record.getMessage().startswith("127.0.0.1 sent what is not HTTP/1.1 and got 400;")
+
+
+# What several clients send at once is read first, then responded to, then written.
+
+
+def connected(notes, count: int) -> tuple[list[HttpConnection], list[Wire]]:
+    """Returns connections of one server, whose requests wait for one another, and their wires."""
+    served = ReloadableSite()
+    served.site = notes.application
+    settings = configuration(served)
+    settings.load()
+    state = ServerState()
+    make: Any = settings.http_protocol_class
+    connections = [make(settings, state, {}) for _ in range(count)]
+    wires = [Wire(connection) for connection in connections]
+    for connection, wire in zip(connections, wires, strict=True):
+        connection.connection_made(wire)
+    return connections, wires
+
+
+def test_requests_that_arrive_together_are_responded_to_once_all_are_read(notes) -> None:
+    async def converse() -> None:
+        (first, second), wires = connected(notes, 2)
+        first.data_received(REQUEST + b"\r\n")
+        second.data_received(REQUEST + b"Connection: close\r\n\r\n")
+        assert [wire.written for wire in wires] == [b"", b""]
+        await asyncio.sleep(0)
+        assert [statuses(wire) for wire in wires] == [[b"200"], [b"200"]]
+        assert [wire.is_closing() for wire in wires] == [False, True]
+
+    asyncio.run(converse())
+
+
+def test_a_defect_met_in_one_request_ends_its_connection_alone(notes, monkeypatch, caplog) -> None:
+    async def converse() -> None:
+        (first, second), wires = connected(notes, 2)
+
+        def parse(_data: bytes) -> None:
+            raise ZeroDivisionError
+
+        monkeypatch.setattr(first, "parse", parse)
+        first.data_received(REQUEST + b"\r\n")
+        second.data_received(REQUEST + b"\r\n")
+        await asyncio.sleep(0)
+        assert [statuses(wire) for wire in wires] == [[], [b"200"]]
+        assert wires[0].is_closing()
+
+    asyncio.run(converse())
+    assert "ZeroDivisionError" in caplog.text
+
+
+@pytest.mark.parametrize("leave", ["connection_lost", "eof_received", "shutdown"])
+def test_what_a_client_sent_before_it_left_is_carried_out(notes, leave: str) -> None:
+    before = notes.world.journal.total
+
+    async def converse() -> None:
+        (first, _), _ = connected(notes, 2)
+        first.data_received(REQUEST + b"\r\n")
+        assert notes.world.journal.total == before
+        getattr(first, leave)(*([None] if leave == "connection_lost" else []))
+        assert notes.world.journal.total == before + 1
+
+    asyncio.run(converse())
+
+
+def test_an_idle_connection_stays_open_for_a_request_that_has_just_arrived(notes) -> None:
+    async def converse() -> None:
+        (first, _), (wire, _) = connected(notes, 2)
+        first.timeout_keep_alive = -1  # over at once
+        first.data_received(REQUEST + b"\r\n")
+        await asyncio.sleep(0)
+        first.data_received(REQUEST + b"\r\n")
+        first.timeout_keep_alive_handler()
+        await asyncio.sleep(0)
+        assert statuses(wire) == [b"200", b"200"]
+        first.timeout_keep_alive_handler()
+        assert wire.is_closing()
+
+    asyncio.run(converse())
+
+
+def test_a_large_read_waits_for_no_others(notes, monkeypatch) -> None:
+    monkeypatch.setattr(protocol, "_MOST_WAITING", 1)
+
+    async def converse() -> None:
+        (first, _), (wire, _) = connected(notes, 2)
+        first.data_received(REQUEST + b"\r\n")
+        assert statuses(wire) == [b"200"]
+
+    asyncio.run(converse())

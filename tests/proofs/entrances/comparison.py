@@ -146,7 +146,10 @@ class Entrance:
         site = self.mock.authorization if sent.is_authorization else self.mock.resource
         settings = configuration(site if self._is_direct else _by_the_stack(site), None)
         settings.load()
-        connection = HttpConnection(settings, ServerState(), {})
+        state = ServerState()
+        if self._is_direct:  # what arrives waits for the reads of other connections
+            state.connections.add(self)  # type: ignore[arg-type]  # stands for one
+        connection = HttpConnection(settings, state, {})
         wire = Wire(connection)
         connection.connection_made(wire)
         for number, piece in enumerate(sent.pieces, 1):

@@ -1,10 +1,12 @@
 """Reads HTTP/1.1 from a connection, and writes responses in the order of the requests.
 
-It differs from uvicorn's protocol for httptools in four ways. A request that arrived whole in one read
+It differs from uvicorn's protocol for httptools in five ways. A request that arrived whole in one read
 is responded to in one call where possible: a task and ASGI's messages cost as much as the response to an
-ordinary request. Bytes and time of a message are bounded: uvicorn waits for ever for the end of a header,
-and accepts a header of any length. Every pipelined request gets its response: uvicorn knows only the
-last one. And a stopping mock finishes the responses of a connection before it closes it.
+ordinary request. Requests that arrived together are responded to between the reads and the writes: a
+system call empties the processor's caches, and made each response take a third longer. Bytes and time
+of a message are bounded: uvicorn waits for ever for the end of a header, and accepts a header of any
+length. Every pipelined request gets its response: uvicorn knows only the last one. And a stopping mock
+finishes the responses of a connection before it closes it.
 
 The private parts of uvicorn that this uses are listed in ``docs/explanation/decisions.md``.
 """
@@ -140,18 +142,73 @@ _MOST_DIRECT = 50
 """Direct responses in one read; further pipelined requests go through tasks, so that other
 connections are served in between."""
 
+_MOST_WAITING = 64 * 1024
+"""Bytes of the largest read that waits in an ``Arrivals``, and of the largest body of a response."""
+
+_MOST_ARRIVALS = 64
+"""Reads that wait at most in an ``Arrivals``."""
+
 _LINGERING = 1.0
 """Seconds between an error response and the close, in which further bytes are dropped: closing at
 once would send a reset, and the client would lose the response."""
 
 
+class Arrivals:
+    """The bytes that one poll of an event loop read from the connections of a server.
+
+    Attributes:
+        responses: Transports and bytes of the direct responses that ``send`` will write.
+    """
+
+    def __init__(self) -> None:
+        self._reads: list[tuple[HttpConnection, bytes]] = []
+        self.responses: list[tuple[asyncio.Transport, bytes]] = []
+
+    def add(self, connection: "HttpConnection", data: bytes) -> None:
+        """Adds what was read from a connection; the event loop parses it after the last read."""
+        self._reads.append((connection, data))
+        count = len(self._reads)
+        if len(data) > _MOST_WAITING or count == _MOST_ARRIVALS:
+            self.parse()
+        elif count == 1:
+            connection.loop.call_soon(self.parse)
+
+    def include(self, connection: "HttpConnection") -> bool:
+        """Tells whether bytes of a connection are still to be parsed."""
+        return any(reader is connection for reader, _ in self._reads)
+
+    def parse(self) -> None:
+        """Parses everything that was read, and sends the responses."""
+        reads, self._reads = self._reads, []
+        for connection, data in reads:
+            try:
+                connection.parse(data)
+            except Exception as error:  # as an event loop does: only this connection is lost
+                connection.fail(error)
+        self.send()
+
+    def send(self) -> None:
+        """Sends the responses so far; comes before any other write, and before a close."""
+        responses, self.responses = self.responses, []
+        for transport, content in responses:
+            if not transport.is_closing():
+                transport.write(content)
+
+
 class HttpConnection(HttpToolsProtocol):
-    """One connection of a client."""
+    """One connection of a client.
+
+    Args:
+        args: Arguments of uvicorn's protocol.
+        arrivals: Bytes read from the connections of the server; None: only from this one.
+        kwargs: Arguments of uvicorn's protocol.
+    """
 
     _peer: Peer
 
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
+    def __init__(self, *args: Any, arrivals: Arrivals | None = None, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
+        self._arrivals = arrivals or Arrivals()
         self.logger = _uvicorn_log
         served = self.config.app if isinstance(self.config.app, ReloadableSite) else None
         self._served = served if served is not None and served.entrance is None else None
@@ -185,6 +242,7 @@ class HttpConnection(HttpToolsProtocol):
 
     def connection_lost(self, exc: Exception | None) -> None:
         """Tells the application that the client of every request in progress has disconnected."""
+        self._arrivals.parse()
         self._is_in_head = False
         if self._head_timer is not None:
             self._head_timer.cancel()
@@ -193,6 +251,14 @@ class HttpConnection(HttpToolsProtocol):
             _abandon(cycle)
 
     def data_received(self, data: bytes) -> None:
+        """Parses the bytes; where there are other connections, once the event loop has read them, too."""
+        if len(self.connections) == 1:
+            self.parse(data)
+            self._arrivals.send()
+        else:
+            self._arrivals.add(self, data)
+
+    def parse(self, data: bytes) -> None:
         """Parses the bytes, which may respond directly, and restarts the timers."""
         if self._is_refused or self._end is not None:
             return
@@ -209,6 +275,7 @@ class HttpConnection(HttpToolsProtocol):
             httptools.HttpParserUpgrade
         ):  # a client that offers HTTP/2 gets HTTP/1.1 (RFC 9110, 7.8)
             if self._is_handed_over:
+                self._arrivals.send()
                 self.handle_websocket_upgrade()  # another protocol takes the connection over
                 return
         if self._pieces is not None:  # only the application can wait for the rest of the body
@@ -304,7 +371,7 @@ class HttpConnection(HttpToolsProtocol):
             super().on_body(piece)
 
     def _write(self, response: WireResponse) -> None:
-        """Sends a whole response in one write."""
+        """Responds in one write, after the other requests that arrived with this one."""
         content = [STATUS_LINE[response.status]]
         for name, value in self.server_state.default_headers:
             content += (name, b": ", value, b"\r\n")
@@ -312,8 +379,10 @@ class HttpConnection(HttpToolsProtocol):
             content += (name, b": ", value, b"\r\n")
         is_kept = self.parser.should_keep_alive()
         content += (b"\r\n" if is_kept else b"connection: close\r\n\r\n", response.body)
-        self.transport.write(b"".join(content))
+        self._arrivals.responses.append((self.transport, b"".join(content)))
         self.server_state.total_requests += 1
+        if not is_kept or len(response.body) > _MOST_WAITING:
+            self._arrivals.send()
         if not is_kept:
             self.transport.close()
 
@@ -353,6 +422,7 @@ class HttpConnection(HttpToolsProtocol):
 
     def _check_head(self) -> None:
         self._head_timer = None
+        self._arrivals.parse()
         if not self._is_in_head or self._head_until is None:
             return
         left = self._head_until - monotonic()
@@ -382,6 +452,9 @@ class HttpConnection(HttpToolsProtocol):
 
     def timeout_keep_alive_handler(self) -> None:
         """Closes the connection after the keep-alive timeout, unless another protocol has it."""
+        if self._arrivals.include(self):
+            self.timeout_keep_alive_task = None  # the request that has just arrived sets another
+            return
         if self._is_handed_over:
             return
         left = self._active_at + self.timeout_keep_alive - monotonic()
@@ -400,6 +473,7 @@ class HttpConnection(HttpToolsProtocol):
             is_answerable &= not self.cycle.response_started
             _abandon(self.cycle)
         self._is_in_head = False
+        self._arrivals.send()
         if is_answerable and self._head_bytes > 0 and not self.transport.is_closing():
             self.transport.write(_refusal(limit.exceeded()))
             self._is_refused = True
@@ -428,6 +502,7 @@ class HttpConnection(HttpToolsProtocol):
             Whether the connection stays open for the responses; never over TLS, which has no
             half-closed connections.
         """
+        self._arrivals.parse()
         if self._end is not None or self.scheme != "http":
             return self._end is not None
         cut = self._abandon_incomplete()
@@ -454,6 +529,7 @@ class HttpConnection(HttpToolsProtocol):
                 "%s sent what is not HTTP/1.1 and got 400; no more is logged of it while it goes on.",
                 client,
             )
+        self._arrivals.send()
         cut = self._abandon_incomplete()
         end: Callable[[], None] = partial(super().send_400_response, msg)
         if cut is not None and cut.response_started:
@@ -468,6 +544,7 @@ class HttpConnection(HttpToolsProtocol):
 
         Only streams are sent in chunks, and a stream might never end by itself.
         """
+        self._arrivals.parse()
         for cycle in self.unfinished():
             if cycle.response_started and cycle.chunked_encoding:
                 self.transport.close()
@@ -481,6 +558,12 @@ class HttpConnection(HttpToolsProtocol):
             self._cycles.remove(incomplete)
             _abandon(incomplete)
         return incomplete
+
+    def fail(self, error: Exception) -> None:
+        """Ends the connection after an error that no response can tell of."""
+        message = "Fatal error: a request could not be parsed."
+        self.loop.call_exception_handler({"message": message, "exception": error, "protocol": self})
+        self.transport.abort()
 
     def _abort(self, *, at_once: bool) -> None:
         if not at_once:

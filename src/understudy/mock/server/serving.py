@@ -16,6 +16,7 @@ import socket
 import sys
 import threading
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from time import monotonic
 from types import FrameType
@@ -26,7 +27,7 @@ from starlette.types import ASGIApp
 
 from understudy.errors import StartupError
 from understudy.limits import IDLE_SECONDS, READING_SECONDS
-from understudy.mock.server.protocol import HttpConnection
+from understudy.mock.server.protocol import Arrivals, HttpConnection
 from understudy.mock.server.request_context import RequestContext
 from understudy.mock.server.stack import ReloadableSite
 
@@ -336,7 +337,7 @@ def configuration(
         application,
         ssl_certfile=chain,
         ssl_keyfile=key,
-        http=HttpConnection,
+        http=partial(HttpConnection, arrivals=Arrivals()),  # type: ignore[arg-type]  # makes one
         interface="asgi3",
         lifespan="off",
         log_config=None,
