@@ -310,6 +310,21 @@ def test_a_defect_met_in_one_request_ends_its_connection_alone(notes, monkeypatc
     assert "ZeroDivisionError" in caplog.text
 
 
+def test_a_response_that_took_long_waits_for_no_others(notes, monkeypatch) -> None:
+    monkeypatch.setattr(protocol, "_LONGEST_WAIT", -1)
+
+    async def converse() -> None:
+        (first, second), wires = connected(notes, 2)
+        sent_before: list[list[bytes]] = []
+        monkeypatch.setattr(second, "parse", lambda _: sent_before.append(statuses(wires[0])))
+        first.data_received(REQUEST + b"\r\n")
+        second.data_received(REQUEST + b"\r\n")
+        await asyncio.sleep(0)
+        assert sent_before == [[b"200"]]
+
+    asyncio.run(converse())
+
+
 @pytest.mark.parametrize("leave", ["connection_lost", "eof_received", "shutdown"])
 def test_what_a_client_sent_before_it_left_is_carried_out(notes, leave: str) -> None:
     before = notes.world.journal.total

@@ -148,6 +148,9 @@ _MOST_WAITING = 64 * 1024
 _MOST_ARRIVALS = 64
 """Reads that wait at most in an ``Arrivals``."""
 
+_LONGEST_WAIT = 0.002
+"""Seconds that a direct response waits for others that are made."""
+
 _LINGERING = 1.0
 """Seconds between an error response and the close, in which further bytes are dropped: closing at
 once would send a reset, and the client would lose the response."""
@@ -178,13 +181,17 @@ class Arrivals:
         return any(reader is connection for reader, _ in self._reads)
 
     def parse(self) -> None:
-        """Parses everything that was read, and sends the responses."""
+        """Parses everything that was read, and sends the responses; none waits for slow ones."""
         reads, self._reads = self._reads, []
+        since = monotonic()
         for connection, data in reads:
             try:
                 connection.parse(data)
             except Exception as error:  # as an event loop does: only this connection is lost
                 connection.fail(error)
+            if monotonic() - since > _LONGEST_WAIT:
+                self.send()
+                since = monotonic()
         self.send()
 
     def send(self) -> None:
