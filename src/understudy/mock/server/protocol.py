@@ -149,7 +149,7 @@ _MOST_ARRIVALS = 64
 """Reads that wait at most in an ``Arrivals``."""
 
 _LONGEST_WAIT = 0.002
-"""Seconds that a direct response waits for others that are made."""
+"""Seconds after which the direct responses so far are sent, once the current request has its own."""
 
 _LINGERING = 1.0
 """Seconds between an error response and the close, in which further bytes are dropped: closing at
@@ -181,7 +181,7 @@ class Arrivals:
         return any(reader is connection for reader, _ in self._reads)
 
     def parse(self) -> None:
-        """Parses everything that was read, and sends the responses; none waits for slow ones."""
+        """Parses everything that was read, and sends the responses; each waits for one slow request at most."""
         reads, self._reads = self._reads, []
         since = monotonic()
         for connection, data in reads:
