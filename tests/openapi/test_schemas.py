@@ -208,6 +208,22 @@ def test_one_place_has_one_validator(read) -> None:
     assert compiler.validator(node) is compiler.validator(node)
 
 
+def test_a_schema_that_is_only_a_reference_has_the_validator_of_its_target(read) -> None:
+    compiler, node = schemas(read, "{$ref: '#/components/schemas/Text'}")
+    assert compiler.validator(node) is compiler.validator(compiler.follow(node))
+
+
+@pytest.mark.parametrize("beside", ["nullable: true", "description: A name"])
+def test_a_reference_beside_other_members_has_a_validator_of_its_own(read, beside: str) -> None:
+    compiler, node = schemas(read, f"{{$ref: '#/components/schemas/Text', {beside}}}")
+    assert compiler.validator(node) is not compiler.validator(compiler.follow(node))
+
+
+def test_a_reference_that_leads_nowhere_is_not_reported_before_its_schema_is_compiled(read) -> None:
+    compiler, node = schemas(read, "{$ref: '#/components/schemas/Gone'}")
+    assert isinstance(compiler.validator(node), SchemaValidator)
+
+
 @pytest.mark.parametrize(
     ("schema", "types"),
     [

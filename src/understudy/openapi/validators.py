@@ -226,11 +226,23 @@ class Compiler:
         """Pointers of schemas that ``expect_bounded`` has accepted, with all of their parts."""
 
     def validator(self, schema: Node) -> SchemaValidator:
-        """Returns the validator of a schema; cached by pointer."""
+        """Returns the validator of a schema, or of the one that it only refers to; cached by pointer."""
         known = self._validators.get(schema.pointer)
         if known is None:
-            known = self._validators[schema.pointer] = SchemaValidator(self, schema.pointer)
+            target = self._referenced(schema)
+            known = (
+                SchemaValidator(self, schema.pointer) if target is None else self.validator(target)
+            )
+            self._validators[schema.pointer] = known
         return known
+
+    def _referenced(self, schema: Node) -> Node | None:
+        """Returns the target of a schema that is a reference and nothing else; None for others."""
+        if not (isinstance(schema.value, dict) and schema.value.keys() == {"$ref"}):
+            return None
+        with suppress(StartupError):  # compiling the schema reports the broken reference
+            return self._document.follow(schema)
+        return None
 
     def expect_bounded(self, schema: Node) -> None:
         """Expects a schema that can be validated in reasonable time; does not compile it.
