@@ -106,7 +106,7 @@ class AvatarLife(RuleBasedStateMachine):
     @invariant()
     def the_list_is_the_models(self):
         for hash_ in HASHES:
-            said = avatars.list_avatars(self.call(), selected_email_hash=hash_).body
+            said = avatars.list_avatars(self.call(), selected_email_hash=hash_).body.value
             assert [avatar["image_id"] for avatar in said] == list(self.held)
             chosen = [avatar["image_id"] for avatar in said if avatar["selected"]]
             assert chosen == [s for s in [self.selected[hash_]] if s]

@@ -52,7 +52,7 @@ def list_avatars(call: Call, *, selected_email_hash: str = "") -> HandlerRespons
     """
     person = caller(call)
     index = _email_index(call, person, selected_email_hash)
-    return HandlerResponse([_avatar_body(call, person, avatar, index) for avatar in person.avatars])
+    return HandlerResponse(representations.shared_avatars(person, call.site_url, index))
 
 
 @upholds("avatar-upload-returns-avatar", "avatar-upload-status")

@@ -8,7 +8,6 @@ import re
 from collections.abc import Collection, Mapping
 from datetime import datetime
 from functools import lru_cache
-from operator import attrgetter
 from typing import Any, Final
 from urllib.parse import quote
 
@@ -46,8 +45,8 @@ def icon_url(site_url: str, service_type: str) -> str:
 
 
 _BODIES: Final[Recent[tuple[str, str, str], SharedBody]] = Recurring(700)
-"""Cache of profiles by slug, base of URLs and kind: about 3 MB. An entry is valid for its record only,
-as a change of a person makes a new record."""
+"""Cache of profiles and lists of avatars by slug, base of URLs and kind: about 3 MB. An entry is valid for
+its record only, as a change of a person makes a new record."""
 
 CONTACT_ALIASES: Final = {"contact_email": "email", "phone": "cell_phone"}
 """Names in profile edits of newer documents to the members of ContactInfo."""
@@ -208,14 +207,14 @@ _PERSONAL = (
     "last_profile_edit",
     "registration_date",
 )
-_personal_values = attrgetter(*_PERSONAL)
 
 
 @upholds("optional-fields-omitted")
 def _add_personal(body: dict[str, Any], profile: Profile) -> None:
-    for name, value in zip(_PERSONAL, _personal_values(profile), strict=True):
-        if value is not UNSET:
-            body[name] = value if value is None or isinstance(value, str) else to_builtins(value)
+    members = to_builtins(profile)
+    for name in _PERSONAL:
+        if name in members:
+            body[name] = members[name]
 
 
 @upholds("contact-info-only-when-public")
@@ -239,6 +238,29 @@ def avatar(record: Avatar, site_url: str, *, selected: bool) -> dict[str, Any]:
         "selected": selected,
         "updated_date": record.updated_date,
     }
+
+
+_FEW: Final = 16
+"""Avatars of the longest list that is cached."""
+
+
+@upholds("avatar-selected-for-email")
+def shared_avatars(person: Person, site_url: str, index: int) -> SharedBody:
+    """Returns the avatars of a person; a short list is cached.
+
+    Args:
+        person: Owner of the avatars.
+        site_url: Base of the URLs of the pictures.
+        index: Index of the e-mail address that ``selected`` refers to.
+    """
+    selected = person.emails[index].avatar
+    place = (person.slug, site_url, f"avatars, {selected} selected")
+    body = _BODIES.get(place)
+    if body is not None and body.record is person.avatars:
+        return body
+    avatars = [avatar(it, site_url, selected=it.image_id == selected) for it in person.avatars]
+    body = SharedBody(avatars, person.avatars)
+    return _BODIES.put(place, body) if len(avatars) <= _FEW else body
 
 
 def _slug(beside: Mapping[str, Any]) -> str | None:
