@@ -4,7 +4,7 @@ A document may declare a range where a message needs a single type: ``image/*`` 
 ``image/png``.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from typing import Final
 
 JSON: Final = "application/json"
@@ -88,8 +88,10 @@ def negotiated(offered: Iterable[str], accept: str) -> str | None:
     return order[weights.index(best)] if best > 0 else None
 
 
-def declared_for(media_type: str, declared: Iterable[str]) -> str | None:
+def declared_for(media_type: str, declared: Collection[str]) -> str | None:
     """Returns the most specific of the declared types and ranges that covers a type; None without."""
+    if media_type in declared:
+        return media_type
     covering = [name for name in declared if _covers(name, media_type)]
     return min(covering, key=lambda name: name.count("*"), default=None)
 

@@ -285,6 +285,8 @@ class BodyReader:
         self._declared = declared
         self._reads_json_as_form = reads_json_as_form
         self._schemas = schemas
+        named = next(iter(declared.content), "")
+        self._assumed = "" if named in _FORMS else named
         self._fields: dict[str, dict[str, FormField]] = {}
         for media_type, media in declared.content.items():
             if media.schema is not None:
@@ -341,11 +343,6 @@ class BodyReader:
     def _is_form(self, content_type: bytes) -> bool:
         """Tells whether an empty body is an empty form, whose errors then name the missing fields."""
         return without_options(content_type.decode("latin-1")) in _FORMS
-
-    @property
-    def _assumed(self) -> str:
-        first = next(iter(self._declared.content))
-        return "" if first in _FORMS else first
 
     def _match(self, media_type: str) -> str:
         """Returns the declared media type or range that matches a media type."""

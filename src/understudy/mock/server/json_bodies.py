@@ -32,12 +32,12 @@ def read_json(content: bytes, declared: frozenset[str] = frozenset()) -> Any:
     except ValueError as error:
         msg = f"The body is not JSON: {error}."
         raise BadRequest(msg, code="malformed_json") from error
-    normalizer = _Normalizer()
     if not declared or not isinstance(value, dict):
-        return normalizer.normalized(value, 0)
+        return _Normalizer().normalized(value, 0)
     if set(map(type, value.values())) <= {str}:  # the usual body has only strings
         JSON_VALUES.check(len(value))
         return value
+    normalizer = _Normalizer()
     return {
         name: normalizer.normalized(member, 1, is_bounded=name in declared)
         for name, member in value.items()

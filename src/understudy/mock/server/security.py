@@ -173,6 +173,8 @@ def _expect_needed_scopes(
         Unauthorized: The token is an API key, which stands for no user.
         Forbidden: The token lacks a scope, and the refusal is not deferred.
     """
+    if principal.kind == "oauth" and scopes <= principal.scopes:
+        return
     try:
         is_granted = _counts_as_granted(context, endpoint, principal)
         expect_scopes(principal, scopes, is_granted=is_granted)
