@@ -229,7 +229,7 @@ class WorldHistory:
     settings: Settings = field(default_factory=dict)
     unnumbered: dict[int, HistoryEntry] = field(default_factory=dict)
     _began_at: int | None = None
-    _entries: list[HistoryEntry] = field(default_factory=list)
+    _entries: deque[HistoryEntry] = field(default_factory=deque)
     _bytes: int = 0
     _pending: list[Step] = field(default_factory=list)
     _weight: int = RECORD_BYTES  # of the pending changes
@@ -336,7 +336,7 @@ class WorldHistory:
         self._entries.append(entry)
         self._bytes += entry.changes.weight
         while len(self._entries) > MOST_ENTRIES or self._bytes > HISTORY_BYTES.most:
-            oldest = self._entries.pop(0)
+            oldest = self._entries.popleft()
             self._bytes -= oldest.changes.weight
             self.forgotten = max(self.forgotten, oldest.place)
             self._began_at = None
@@ -350,7 +350,7 @@ class WorldHistory:
         """
         if self._began_at != self.forgotten:
             return
-        self._entries[:0] = earlier
+        self._entries.extendleft(reversed(earlier))
         self._bytes += sum(entry.changes.weight for entry in earlier)
         self.forgotten = forgotten
 
