@@ -93,6 +93,7 @@ class Recorder(ThreadingHTTPServer):
 class _Handler(BaseHTTPRequestHandler):
     server: Recorder
     protocol_version = "HTTP/1.1"  # curl keeps its connection where it repeats a request
+    wbufsize = -1  # head and body leave together, or each response waits for an acknowledgement
 
     def respond(self) -> None:
         body = b"".join(self.content())

@@ -30,6 +30,7 @@ class Quiet(WSGIRequestHandler):
     """Writes no line for each request."""
 
     protocol_version = "HTTP/1.1"
+    wbufsize = -1  # head and body leave together, or each response waits for an acknowledgement
 
     def log_request(self, code: int | str = "-", size: int | str = "-") -> None:
         """Says nothing."""
