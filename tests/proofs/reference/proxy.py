@@ -47,7 +47,7 @@ METHODS = ["DELETE", "GET", "HEAD", "OPTIONS", "PATCH", "POST", "PUT"]
 PREFIX = "/staging"
 """Stands before every path."""
 
-LATENCY = timedelta(milliseconds=80)
+LATENCY = timedelta(milliseconds=20)
 """How much later each answer begins."""
 
 
