@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import pytest
-from tests.mock.service.test_newer_service import FILES, ME, NOBODY, SEARCH, judging
+from tests.mock.service.test_newer_service import FILES, ME, NOBODY, SEARCH, judging, read
 from tests.mock.service.test_oracle import ADA_AVATAR, ADA_HASH
 
 from understudy.mock.app import Mock
@@ -19,9 +19,14 @@ def built(request) -> Mock:
     return Mock(Settings(document=DOCUMENT, choices={"rate-limits": request.param}))
 
 
+@pytest.fixture(scope="module")
+def oracle():
+    return read(DOCUMENT)
+
+
 @pytest.fixture
-def judged(ask):
-    return judging(ask, DOCUMENT)
+def judged(ask, oracle):
+    return judging(ask, oracle)
 
 
 CASES = [

@@ -28,12 +28,16 @@ def built(request) -> Mock:
     return Mock(Settings(document=DOCUMENT, choices={"rate-limits": request.param}))
 
 
-def judging(ask, document: Path, config: Config | None = None):
-    """Returns what sends a request, and finds nothing wrong with the response by a document."""
+def read(document: Path, config: Config | None = None) -> OpenAPI:
+    """Returns what judges responses by a document; slow, so once for all tests of a module."""
     servers = [{"url": f"{SITE}/v3"}]
-    oracle = OpenAPI.from_dict(
+    return OpenAPI.from_dict(
         {**yaml.safe_load(document.read_text()), "servers": servers}, config=config
     )
+
+
+def judging(ask, oracle: OpenAPI):
+    """Returns what sends a request, and finds nothing wrong with the response by a document."""
 
     def send(method, path, token=None, **options):
         response = ask(method, f"/v3{path}", token, **options)
@@ -44,9 +48,14 @@ def judging(ask, document: Path, config: Config | None = None):
     return send
 
 
+@pytest.fixture(scope="module")
+def oracle():
+    return read(DOCUMENT)
+
+
 @pytest.fixture
-def judged(ask):
-    return judging(ask, DOCUMENT)
+def judged(ask, oracle):
+    return judging(ask, oracle)
 
 
 CASES = [

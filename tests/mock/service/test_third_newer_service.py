@@ -8,7 +8,7 @@ from uuid import UUID
 
 import pytest
 from openapi_core import Config
-from tests.mock.service.test_newer_service import ME, NOBODY, SEARCH, judging
+from tests.mock.service.test_newer_service import ME, NOBODY, SEARCH, judging, read
 from tests.mock.service.test_oracle import ADA_AVATAR, ADA_HASH, PORTRAIT
 
 from understudy.mock.app import Mock
@@ -30,9 +30,14 @@ def built(request) -> Mock:
     return Mock(Settings(document=DOCUMENT, choices={"rate-limits": request.param}))
 
 
+@pytest.fixture(scope="module")
+def oracle():
+    return read(DOCUMENT, Config(extra_media_type_deserializers=READERS))
+
+
 @pytest.fixture
-def judged(ask):
-    return judging(ask, DOCUMENT, Config(extra_media_type_deserializers=READERS))
+def judged(ask, oracle):
+    return judging(ask, oracle)
 
 
 CASES = [
