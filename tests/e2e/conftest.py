@@ -121,7 +121,7 @@ class Client(ThreadingHTTPServer):
     def running(cls, mock: Running) -> Iterator["Client"]:
         """Serves the application until the context ends."""
         with cls(mock) as client:
-            thread = threading.Thread(target=client.serve_forever)
+            thread = threading.Thread(target=client.serve_forever, args=(0.02,))
             thread.start()
             try:
                 yield client

@@ -47,7 +47,7 @@ class DockerDaemon:
         self._processes: dict[str, subprocess.Popen[bytes]] = {}
         self._server = ThreadingHTTPServer(("127.0.0.1", 0), _handler(self.answer))
         self.url = f"tcp://127.0.0.1:{self._server.server_address[1]}"
-        threading.Thread(target=self._server.serve_forever, daemon=True).start()
+        threading.Thread(target=self._server.serve_forever, args=(0.02,), daemon=True).start()
 
     def close(self) -> None:
         """Stops the daemon and what still runs."""

@@ -66,7 +66,7 @@ class _Handler(BaseHTTPRequestHandler):
 @pytest.fixture
 def receiver() -> Iterator[Receiver]:
     with Receiver() as receiver:
-        thread = threading.Thread(target=receiver.serve_forever)
+        thread = threading.Thread(target=receiver.serve_forever, args=(0.02,))
         thread.start()
         yield receiver
         receiver.shutdown()

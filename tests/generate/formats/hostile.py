@@ -141,7 +141,7 @@ class Server(ThreadingHTTPServer):
 def serving() -> Iterator[Server]:
     """Serves on a free port of this machine."""
     with Server(("127.0.0.1", 0), _Anything) as server:
-        thread = Thread(target=server.serve_forever)
+        thread = Thread(target=server.serve_forever, args=(0.02,))
         thread.start()
         yield server
         server.shutdown()
