@@ -4,6 +4,7 @@ Coverage measures the tests' own process, and child processes where a test says 
 process three times as slow, and most of what children run is measured elsewhere.
 """
 
+import gc
 import logging
 import os
 from collections.abc import Iterator
@@ -49,6 +50,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 def pytest_configure(config: pytest.Config) -> None:
     """Watches for what tests leave behind: threads and children in each worker, orphans in the first."""
+    gc.set_threshold(50_000)  # a worker's documents and applications are looked through less often
     config.pluginmanager.register(Leftovers())
     if not hasattr(config, "workerinput"):
         config.pluginmanager.register(Orphans())
