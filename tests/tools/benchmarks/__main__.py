@@ -1,7 +1,8 @@
 """``make bench``: the mock, verify and generate beside their peers, as figures, tables and charts.
 
-Servers run alone, in turn, round after round, so that ratios mean something on a machine that is
-shared; what remains of its load is measured, and said.
+All servers of a round run, and one is loaded at a time, each kind of work on one after the other: the speed
+of a shared machine changes within minutes, so what is compared is measured within seconds. What remains of
+the machine's load is measured, and said.
 """
 
 import argparse
@@ -10,8 +11,10 @@ import os
 import platform
 import shutil
 import sys
-from contextlib import suppress
+from collections.abc import Mapping
+from contextlib import ExitStack, suppress
 from datetime import UTC, datetime
+from itertools import chain
 from pathlib import Path
 
 from rich.console import Console
@@ -21,7 +24,7 @@ from tests.tools.benchmarks.figures import Figures, Results
 from tests.tools.benchmarks.growth import growths
 from tests.tools.benchmarks.judging import judging
 from tests.tools.benchmarks.loads import NotServed, warning
-from tests.tools.benchmarks.measuring import served
+from tests.tools.benchmarks.measuring import Server, served
 from tests.tools.benchmarks.page import page, write
 from tests.tools.benchmarks.peers import Peer, peers
 from tests.tools.benchmarks.report import markdown, tables, verdicts
@@ -59,30 +62,51 @@ def measured(chosen: list[Peer], cache: Path, rounds: int, seconds: int) -> Resu
     """Returns what was measured of servers, each once in every round."""
     results = Results({peer.name: Figures() for peer in chosen})
     for number in range(1, rounds + 1):
-        for peer in chosen:
-            console.print(f"round {number}: {peer.name}")
-            measure(peer, results.servers[peer.name], cache, seconds)
+        with ExitStack() as running:
+            servers = {}
+            for peer in chosen:
+                console.print(f"round {number}: start {peer.name}")
+                server = _started(peer, results.servers[peer.name], cache, seconds, running)
+                if server is not None:
+                    servers[peer] = server
+            _load(servers, results, cache, seconds)
+            for peer, server in servers.items():
+                results.servers[peer.name].memory.append(server.memory())
     return results
 
 
-def measure(peer: Peer, figures: Figures, cache: Path, seconds: int) -> None:
-    """Adds one round of a server to its figures, or notes why it could not be measured."""
+def _started(
+    peer: Peer, figures: Figures, cache: Path, seconds: int, running: ExitStack
+) -> Server | None:
+    """Starts a server, and notes how long that took, or why it did not start."""
     works = peer.works(cache)
     try:
-        with served(peer, cache, works[:2]) as server:
-            figures.starts.append(server.start_seconds)
-            figures.start_costs.append(server.start_processor)
-            # Programs that compile themselves, and caches, are measured once they are warm.
-            with suppress(NotServed):
-                server.load(works[0], seconds)
-            for work in works:
-                try:
-                    figures.loads.setdefault(work.name, []).append(server.load(work, seconds))
-                except NotServed as reason:
-                    figures.notes[work.name] = str(reason)
-            figures.memory.append(server.memory())
+        server = running.enter_context(served(peer, cache, works[:2]))
+        figures.starts.append(server.start_seconds)
+        figures.start_costs.append(server.start_processor)
+        # Programs that compile themselves, and caches, are measured once they are warm.
+        with suppress(NotServed):
+            server.load(works[0], seconds)
     except (NotServed, OSError) as reason:
         figures.notes["start"] = str(reason)
+        return None
+    return server
+
+
+def _load(servers: Mapping[Peer, Server], results: Results, cache: Path, seconds: int) -> None:
+    """Adds one load of each kind of work to the figures of every server that does it."""
+    works = {peer: {work.name: work for work in peer.works(cache)} for peer in servers}
+    for name in dict.fromkeys(chain.from_iterable(works.values())):
+        console.print(f"  {name}")
+        for peer, server in servers.items():
+            if name not in works[peer]:
+                continue
+            figures = results.servers[peer.name]
+            try:
+                load = server.load(works[peer][name], seconds)
+                figures.loads.setdefault(name, []).append(load)
+            except (NotServed, OSError) as reason:
+                figures.notes[name] = str(reason)
 
 
 def _prepared(chosen: list[Peer], cache: Path) -> dict[str, str]:

@@ -141,7 +141,7 @@ def served(peer: Peer, cache: Path, works: Sequence[Workload]) -> Iterator[Serve
         NotServed: It did not answer in time.
     """
     port = _free_port()
-    with (cache / "server.log").open("w+b") as log:
+    with tempfile.TemporaryFile() as log:
         command: Sequence[str] = peer.command(port, cache)
         started = time.perf_counter()
         process = subprocess.Popen(
