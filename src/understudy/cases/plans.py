@@ -57,7 +57,7 @@ from understudy.openapi.operations import (
 from understudy.openapi.parameter_writing import encoded, form_pairs, items_of, query_pairs, text_of
 from understudy.openapi.path_matching import decoded_path
 from understudy.openapi.paths import Paths
-from understudy.openapi.schemas import ALL, Schemas
+from understudy.openapi.schemas import ALL, schemas_of
 from understudy.openapi.xml_writing import XmlWriter
 
 ANY_BYTES = ("image/", "application/octet-stream")
@@ -331,7 +331,7 @@ class Planner:
         self._document = document
         self._site: CaseSite = site
         self._test_data = test_data
-        self._values = SchemaValues(Schemas(document))
+        self._values = SchemaValues(schemas_of(document))
         self._own = interface_operations(document)
         self._plain = PlainRequests(document, site, self._values, self._own)
         self._operations = operations(document)

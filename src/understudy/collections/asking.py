@@ -22,7 +22,7 @@ from understudy.exchange.messages import Exchange
 from understudy.openapi.loader import Document, Node
 from understudy.openapi.operations import Operation, operations
 from understudy.openapi.parameter_writing import query_texts, written
-from understudy.openapi.schemas import Schemas
+from understudy.openapi.schemas import Schemas, schemas_of
 from understudy.terminal import counted
 from understudy.verify.checks import expect
 from understudy.verify.item_undo import AT_ONCE, GONE
@@ -540,7 +540,7 @@ class TextParameter(NamedTuple):
 
 def text_parameters(document: Document) -> Iterator[TextParameter]:
     """Yields the parameters of reading operations that take any text."""
-    schemas = Schemas(document)
+    schemas = schemas_of(document)
     for operation in operations(document):
         for it in operation.parameters if operation.method == "GET" else ():
             if it.schema is None or it.is_json or it.location not in {"path", "query"}:

@@ -34,7 +34,7 @@ from understudy.openapi.loader import Document, Node
 from understudy.openapi.media_types import concrete, is_json, negotiated
 from understudy.openapi.operations import DeclaredResponse
 from understudy.openapi.sampler import Sampler
-from understudy.openapi.schemas import Schemas
+from understudy.openapi.schemas import Schemas, schemas_of
 
 OVERRIDE = (
     "x-mock-state",
@@ -65,7 +65,7 @@ class StatefulDocument:
         """Returns the shape of a resource's items; cached."""
         shape = self._shapes.get(resource.path)
         if shape is None:
-            self._schemas = self._schemas or Schemas(self.document)
+            self._schemas = self._schemas or schemas_of(self.document)
             shape = ItemShape(resource, self._schemas)
             self._shapes[resource.path] = shape
         return shape

@@ -19,7 +19,7 @@ from understudy.collections.names import words
 from understudy.errors import StartupError
 from understudy.openapi.loader import Document, Node
 from understudy.openapi.parameter_writing import encoded
-from understudy.openapi.schemas import Schemas
+from understudy.openapi.schemas import schemas_of
 
 _CHOSEN: Final = ("understudy-sequence", "understudy", 90_210_001, 90_001)
 """Identifiers for items whose identifier the client chooses; unlikely to exist in a service."""
@@ -99,7 +99,7 @@ class _Order:
 
     def __init__(self, model: ResourceModel, document: Document) -> None:
         self._model = model
-        self._schemas = Schemas(document).for_requests
+        self._schemas = schemas_of(document).for_requests
         self._pending: list[str] = []
         self.made: dict[str, Creation] = {}
 
@@ -228,7 +228,7 @@ class ItemBodies:
     def __init__(
         self, document: Document, collection: ResourceCollection, creation: Creation
     ) -> None:
-        self._schemas = Schemas(document)
+        self._schemas = schemas_of(document)
         self._collection = collection
         self._creation = creation
 

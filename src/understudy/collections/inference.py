@@ -36,7 +36,7 @@ from understudy.errors import StartupError
 from understudy.openapi.grammar import PATH_PARAMETER
 from understudy.openapi.loader import Document, Node
 from understudy.openapi.operations import Operation, operations
-from understudy.openapi.schemas import Schemas
+from understudy.openapi.schemas import Schemas, schemas_of
 
 
 def draft_collection(place: bodies.PathGroup, schemas: Schemas) -> ResourceCollection | None:
@@ -495,7 +495,7 @@ def find_resources(document: Document, stated: StateModel = INFERRED) -> Resourc
         StartupError: A part of the document is not valid OpenAPI, or the state model names paths or
             members that the document does not have.
     """
-    schemas = Schemas(document)
+    schemas = schemas_of(document)
     declared = operations(document)
     drafts = [draft_collection(place, schemas) for place in bodies.places(declared).values()]
     corrected = with_collections([it for it in drafts if it], stated, declared, schemas)

@@ -29,7 +29,7 @@ from understudy.openapi.media_types import URLENCODED, is_json
 from understudy.openapi.operations import FieldEncoding, Operation
 from understudy.openapi.parameter_writing import form_pairs, query_texts, text_of, written
 from understudy.openapi.sampler import PLAUSIBLE_REQUEST, Sampler
-from understudy.openapi.schemas import Schemas
+from understudy.openapi.schemas import Schemas, schemas_of
 from understudy.verify.permits import NotPermitted
 from understudy.verify.undo_journal import PLACEHOLDER, PendingItem
 
@@ -145,7 +145,7 @@ class RequestMaker:
 
     def __post_init__(self) -> None:
         """Makes the validators, which are compiled at their first use."""
-        self.schemas = Schemas(self.document)
+        self.schemas = schemas_of(self.document)
 
     def plain(self, operation: Operation, values: Mapping[str, str]) -> PreparedRequest:
         """Returns a request with the required parameters, and without a body.

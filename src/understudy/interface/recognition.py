@@ -21,10 +21,10 @@ from understudy.interface.operations import (
     UPLOAD_AVATAR,
     key_of,
 )
-from understudy.openapi.loader import Document, Node
+from understudy.openapi.loader import Document, Node, once_per_document
 from understudy.openapi.media_types import JSON, is_json
 from understudy.openapi.operations import MediaType, Operation, operations, path_shape
-from understudy.openapi.schemas import ALL, Schemas
+from understudy.openapi.schemas import ALL, Schemas, schemas_of
 
 PROFILE_TEXTS = (
     "display_name",
@@ -86,6 +86,7 @@ _ENOUGH = 3
 """Number of such names that identify a document; published definitions leave some out."""
 
 
+@once_per_document
 def interface_operations(document: Document) -> frozenset[str]:
     """Returns the names of the interface's operations that a document describes.
 
@@ -105,7 +106,7 @@ def interface_operations(document: Document) -> frozenset[str]:
         for operation in operations(document)
         if (key := key_of(operation.method, operation.path)) in _NAMES
     }
-    schemas = Schemas(document)
+    schemas = schemas_of(document)
     declared = {key: _declared_names(schemas, operation) for key, operation in similar.items()}
     shared = {key: declared[key] & _NAMES[key] for key in similar}
     if len(_TELLING & frozenset().union(*shared.values())) < _ENOUGH:
@@ -113,13 +114,14 @@ def interface_operations(document: Document) -> frozenset[str]:
     return frozenset(key for key in similar if shared[key] or not (declared[key] and _NAMES[key]))
 
 
+@once_per_document
 def envelopes(document: Document) -> Mapping[str, str]:
     """Returns the member in which a document has what the interface returns itself, by operation.
 
     Raises:
         StartupError: A part of the document is not as OpenAPI has it.
     """
-    known, schemas = interface_operations(document), Schemas(document)
+    known, schemas = interface_operations(document), schemas_of(document)
     found: dict[str, str] = {}
     for operation in operations(document):
         key = key_of(operation.method, operation.path)
@@ -134,6 +136,7 @@ def envelopes(document: Document) -> Mapping[str, str]:
     return found
 
 
+@once_per_document
 def json_types(document: Document) -> Mapping[str, str]:
     """Returns the media type of JSON that requests have where it is not JSON's own, by operation."""
     found: dict[str, str] = {}

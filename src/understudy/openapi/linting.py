@@ -29,7 +29,7 @@ from understudy.openapi.paths import routed_path
 from understudy.openapi.pointers import escape, steps_of, value_at
 from understudy.openapi.references import FILES
 from understudy.openapi.sample_texts import FAKER_HINT, provided
-from understudy.openapi.schemas import ALL, Schemas
+from understudy.openapi.schemas import ALL, Schemas, schemas_of
 from understudy.record_schemas import record_schema
 
 CONTRADICTIONS: Final[Mapping[str, LintRule]] = {
@@ -371,7 +371,7 @@ _ILLUSTRATED = ("media type", "parameter", "header")
 
 def lint(document: Document) -> list[Diagnostic]:
     """Returns the losses and contradictions of a document without duplicates, losses first."""
-    schemas = Schemas(document)
+    schemas = schemas_of(document)
     found = [*document.losses, *check_document(document, schemas), *_checked(document, schemas)]
     return list(dict.fromkeys(found))
 

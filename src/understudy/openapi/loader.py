@@ -9,11 +9,12 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from copy import deepcopy
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from functools import wraps
 from itertools import islice, product
 from pathlib import Path
 from posixpath import normpath
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple, TypeVar
 from urllib.parse import unquote
 
 import re2
@@ -284,7 +285,7 @@ class Node(NamedTuple):
             yield key, Node(f"{self.pointer}/{escape(str(key))}", self.value[key])
 
 
-@dataclass(frozen=True, slots=True, eq=False, weakref_slot=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Document:
     """An OpenAPI document after mending. Compared and hashed by identity, so that caches can use it.
 
@@ -292,11 +293,13 @@ class Document:
         path: The file that it was read from.
         raw: Its content, as valid OpenAPI; never modified.
         losses: The parts that could not be read as written.
+        results: Cache: function to its result for this document (``once_per_document``).
     """
 
     path: Path
     raw: dict[str, Any]
     losses: tuple[Diagnostic, ...] = ()
+    results: dict[Any, Any] = field(default_factory=dict, init=False, repr=False)
 
     @property
     def is_30(self) -> bool:
@@ -359,6 +362,22 @@ class Document:
             msg = f"{self.path}: {node.pointer}: $ref {reference!r} leads nowhere."
             raise StartupError(msg)
         return target
+
+
+Result = TypeVar("Result")
+
+
+def once_per_document(compute: Callable[[Document], Result]) -> Callable[[Document], Result]:
+    """Makes a function compute its result once for each document, which keeps it as long as it lives."""
+
+    @wraps(compute)
+    def known(document: Document) -> Result:
+        if compute not in document.results:
+            document.results[compute] = compute(document)
+        result: Result = document.results[compute]
+        return result
+
+    return known
 
 
 def load(path: Path, overlays: Sequence[Path] = ()) -> Document:

@@ -4,11 +4,10 @@ from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Seq
 from dataclasses import dataclass, field, replace
 from itertools import islice
 from typing import Any, Final, Literal, NamedTuple
-from weakref import WeakKeyDictionary
 
 from understudy.errors import nearest
 from understudy.openapi.grammar import METHODS, PATH_PARAMETER
-from understudy.openapi.loader import Document, Node, base_paths
+from understudy.openapi.loader import Document, Node, base_paths, once_per_document
 from understudy.openapi.media_types import is_json, without_options
 from understudy.openapi.operation_mends import LOCATIONS, path_of
 from understudy.openapi.path_matching import PathMatcher
@@ -252,18 +251,9 @@ class Operation:
         return declared
 
 
-_OPERATIONS: WeakKeyDictionary[Document, tuple[Operation, ...]] = WeakKeyDictionary()
-
-
+@once_per_document
 def operations(document: Document) -> tuple[Operation, ...]:
-    """Returns the operations of a document, in its order; cached per document."""
-    known = _OPERATIONS.get(document)
-    if known is None:
-        known = _OPERATIONS[document] = _operations(document)
-    return known
-
-
-def _operations(document: Document) -> tuple[Operation, ...]:
+    """Returns the operations of a document, in its order."""
     declared: list[Operation] = []
     for path, item in Node("#/paths", document.raw.get("paths", {})).children():
         if str(path).startswith("x-"):  # an extension

@@ -8,7 +8,7 @@ from typing import Any, Final, Literal
 
 from understudy.errors import StartupError
 from understudy.openapi.composition import COMPOSING
-from understudy.openapi.loader import LITERALS, NAME_MAPS, Document, Node
+from understudy.openapi.loader import LITERALS, NAME_MAPS, Document, Node, once_per_document
 from understudy.openapi.pointers import objects_in
 from understudy.openapi.validators import Compiler, SchemaValidator
 
@@ -331,3 +331,9 @@ class Schemas:
                 break
             place = below
         return place
+
+
+@once_per_document
+def schemas_of(document: Document) -> Schemas:
+    """Returns the schemas of a document, whose validators are compiled once for all that use them."""
+    return Schemas(document)

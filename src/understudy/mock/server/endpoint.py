@@ -36,7 +36,7 @@ from understudy.openapi.operations import (
     operations,
     security_schemes,
 )
-from understudy.openapi.schemas import ALL, Schemas
+from understudy.openapi.schemas import ALL, Schemas, schemas_of
 from understudy.openapi.validators import SchemaValidator
 
 NO_COMPLETIONS: Final[Mapping[str, Complete]] = MappingProxyType({})
@@ -347,7 +347,7 @@ def endpoints(api: Api) -> tuple[Endpoint, ...]:
     Raises:
         StartupError: The document is invalid, or the handlers do not fit it.
     """
-    schemas, declared = Schemas(api.document), operations(api.document)
+    schemas, declared = schemas_of(api.document), operations(api.document)
     bindings = bind(declared, api.handlers)
     pages, scopes = _by_shape(api.pages), _by_shape(api.scopes)
     shapes = [shape(it.method, it.path) for it in declared]
