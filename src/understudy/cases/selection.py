@@ -20,8 +20,7 @@ from understudy.cases.plans import OperationPlan, Planner
 from understudy.cases.test_data import TestData
 from understudy.cases.texts import TELLING
 from understudy.errors import StartupError, nearest
-from understudy.openapi.bundled import openapi_directory
-from understudy.openapi.loader import load
+from understudy.openapi.loader import bundled_document, load
 from understudy.openapi.operations import no_operation, operation_named
 from understudy.terminal import counted
 
@@ -258,10 +257,9 @@ def planners(
     """
     if document is not None:
         return (Planner(load(document, overlays), "resource", test_data),)
-    directory = openapi_directory()
     return (
-        Planner(load(directory / "service.yaml"), "resource", test_data),
-        Planner(load(directory / "authorization.yaml"), "authorization", test_data),
+        Planner(bundled_document("service.yaml"), "resource", test_data),
+        Planner(bundled_document("authorization.yaml"), "authorization", test_data),
     )
 
 

@@ -22,10 +22,9 @@ def _matching(incomplete: str, values: Iterable[tuple[str, str]]) -> Items:
 
 def choices(_ctx: click.Context, _option: click.Parameter, incomplete: str) -> Items:
     """Completes ``--choose``: every switch with each of its options."""
-    from understudy.interface.rules import load_rules, switches
-    from understudy.openapi.bundled import openapi_directory
+    from understudy.interface.rules import bundled_rules, switches
 
-    known = switches(load_rules(openapi_directory() / "rules.yaml"))
+    known = switches(bundled_rules())
     values = (
         (f"{name}={option}", f"default: {switch.default}")
         for name, switch in known.items()
@@ -37,11 +36,10 @@ def choices(_ctx: click.Context, _option: click.Parameter, incomplete: str) -> I
 def rules(_ctx: click.Context, _option: click.Parameter, incomplete: str) -> Items:
     """Completes the last id in the list of ``--rules``."""
     from understudy.collections.rules import INFERRED
-    from understudy.interface.rules import load_rules
-    from understudy.openapi.bundled import openapi_directory
+    from understudy.interface.rules import bundled_rules
 
     before, comma, last = incomplete.rpartition(",")
-    catalogue = (*load_rules(openapi_directory() / "rules.yaml"), *INFERRED.values())
+    catalogue = (*bundled_rules(), *INFERRED.values())
     values = ((f"{before}{comma}{rule.id}", rule.statement) for rule in catalogue)
     return _matching(f"{before}{comma}{last}", values)
 
@@ -49,12 +47,9 @@ def rules(_ctx: click.Context, _option: click.Parameter, incomplete: str) -> Ite
 def operations(_ctx: click.Context, _argument: click.Parameter, incomplete: str) -> Items:
     """Completes the operationIds of the bundled documents."""
     from understudy.openapi import operations as reader
-    from understudy.openapi.bundled import openapi_directory
-    from understudy.openapi.loader import load
+    from understudy.openapi.loader import bundled_document
 
-    documents = (
-        load(openapi_directory() / f"{name}.yaml") for name in ("service", "authorization")
-    )
+    documents = (bundled_document(f"{name}.yaml") for name in ("service", "authorization"))
     values = (
         (operation.operation_id, f"{operation.method} {operation.path}")
         for document in documents

@@ -36,13 +36,12 @@ def rules(coverage: Path | None, facts: tuple[Path, ...], *, is_json: bool) -> N
     # The catalogue's reader takes 30 ms to import, which other commands need not wait for.
     from understudy.collections.rules import INFERRED
     from understudy.interface.facts import contradictory, load_facts
-    from understudy.interface.rules import load_rules
-    from understudy.openapi.bundled import openapi_directory
+    from understudy.interface.rules import bundled_rules
     from understudy.reports.earlier_run import read_report
 
     report = {"rules": ()} if coverage is None else read_report(coverage, "--coverage")
     ended = {rule["id"]: rule["status"] for rule in report["rules"]}
-    bundled = load_rules(openapi_directory() / "rules.yaml")
+    bundled = bundled_rules()
     foreign = (rule for rules in plugins.every("rules").values() for rule in rules)
     known = (*bundled, *INFERRED.values(), *foreign)
     files = [load_facts(path, bundled) for path in facts]

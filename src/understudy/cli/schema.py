@@ -93,11 +93,10 @@ def _file(package: str, name: str) -> JsonSchema:
 
 def _of_admin_api(command: str, component: str) -> JsonSchema:
     """Returns the schema of a response of the admin API, with all schemas that it refers to."""
-    from understudy.openapi.bundled import openapi_directory
-    from understudy.openapi.loader import load
+    from understudy.openapi.loader import bundled_document
     from understudy.openapi.validators import in_draft_7
 
-    known = in_draft_7(load(openapi_directory() / "admin.yaml").raw)["components"]["schemas"]
+    known = in_draft_7(bundled_document("admin.yaml").raw)["components"]["schemas"]
     needed = [component]
     for name in needed:  # grows during the loop by the references of each schema
         text = orjson.dumps(known[name]).decode()

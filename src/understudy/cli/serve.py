@@ -35,7 +35,7 @@ from understudy.errors import StartupError
 from understudy.exchange.masking import masked_query
 from understudy.interface.deployment_profile import load_profile
 from understudy.interface.facts import Facts, choices_of
-from understudy.interface.rules import choose, load_rules, switches
+from understudy.interface.rules import bundled_rules, choose, switches
 from understudy.mock.app import Mock
 from understudy.mock.fixtures import loading
 from understudy.mock.fixtures.listing import curl_lines, sample_credentials
@@ -50,7 +50,6 @@ from understudy.mock.server.worlds import DEFAULT
 from understudy.mock.settings import Log, Settings
 from understudy.mock.store.people import PEOPLE
 from understudy.mock.store.tokens import TOKENS, is_valid
-from understudy.openapi.bundled import openapi_directory
 from understudy.openapi.loader import load
 from understudy.terminal import COLOURS, echo, printable_line
 
@@ -383,7 +382,7 @@ def serve(options: ServeOptions, _environment: Mapping[str, str]) -> None:
     if options.like is not None:  # choices are added to those of the profile
         chosen = (*load_profile(options.like).get("choices", ()), *chosen)
     if options.facts or chosen:
-        rules = load_rules(openapi_directory() / "rules.yaml")
+        rules = bundled_rules()
         facts = followed_facts(options.facts, rules)
         for file in facts:  # the last one wins
             choices |= choices_of(file, rules)

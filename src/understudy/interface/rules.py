@@ -7,6 +7,7 @@ client team would want to test the other reading, or to lift a strictness, the r
 import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from types import CodeType
 from typing import Any, Literal, TypeVar
@@ -14,6 +15,7 @@ from typing import Any, Literal, TypeVar
 from msgspec import Struct, ValidationError, convert
 
 from understudy.errors import StartupError, nearest
+from understudy.openapi.bundled import openapi_directory
 from understudy.openapi.yaml_files import read_yaml
 
 _ERROR = re.compile(r"([1-5][0-9]{2})(?: ([A-Za-z][A-Za-z0-9_.-]{0,63}))?")
@@ -183,6 +185,12 @@ class Switch:
         if self.error is not None:
             return (f"{self.error}, such as {self.name}='{self.default}'",)
         return tuple(f"{self.name}={option} ({text})" for option, text in self.options.items())
+
+
+@cache  # a run looks rules up four times
+def bundled_rules() -> tuple[Rule, ...]:
+    """Returns the rules of the interface."""
+    return load_rules(openapi_directory() / "rules.yaml")
 
 
 def load_rules(path: Path) -> tuple[Rule, ...]:

@@ -24,13 +24,12 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from understudy.errors import StartupError, nearest
 from understudy.installation import missing_extra, version
-from understudy.interface.rules import load_rules, switches
+from understudy.interface.rules import bundled_rules, switches
 from understudy.mcp_server import tools
 from understudy.mcp_server.deployment import deployment_tools
 from understudy.mcp_server.messages import NOTICE
 from understudy.mcp_server.session_worlds import SESSION_HEADER, SessionWorlds, ToolContext
 from understudy.mock.server.guards import reason_against
-from understudy.openapi.bundled import openapi_directory
 from understudy.verify.admin_client import AdminClient
 
 
@@ -68,7 +67,7 @@ def _document(mock: AdminClient) -> str:
 
 
 def _rules() -> str:
-    rules = load_rules(openapi_directory() / "rules.yaml")
+    rules = bundled_rules()
     listed = {
         "rules": [
             {

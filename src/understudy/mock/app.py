@@ -11,7 +11,7 @@ from starlette.types import ASGIApp
 from understudy import plugins
 from understudy.errors import StartupError, nearest
 from understudy.interface.recognition import interface_operations
-from understudy.interface.rules import Rule, choose, load_rules, switches
+from understudy.interface.rules import bundled_rules, choose, switches
 from understudy.interface.vocabulary import (
     OWN_WORDS,
     Vocabulary,
@@ -60,7 +60,7 @@ from understudy.mock.store.persisting import fingerprint, persisted
 from understudy.mock.store.vocabulary import vocabulary_of
 from understudy.openapi.bundled import fixtures_directory, openapi_directory
 from understudy.openapi.diagnostics import Diagnostic
-from understudy.openapi.loader import load
+from understudy.openapi.loader import Document, bundled_document, load
 
 CLOSED = ("/oauth2/token", *PRIVATE_PATHS)
 """Paths without CORS headers: the token endpoint gets client secrets (interface, Code grant, 4)."""
@@ -98,11 +98,9 @@ class Mock:
         hosts = frozenset(host.lower() for host in settings.callbacks_to)
         self._callbacks = Callbacks(Permits(hosts, is_local(settings.host)), record)
         self._addresses = addresses
-        self._openapi = openapi_directory()
-        self._catalogue: Sequence[Rule] | None = None
         self.fixtures = settings.fixtures or fixtures_directory()
-        self.document = settings.document or self._openapi / "service.yaml"
-        self._declared = load(self.document, settings.overlays)
+        self.document = settings.document or openapi_directory() / "service.yaml"
+        self._declared = self._loaded()
         self._state = self._inferred_state()
         self.vocabulary = settings.vocabulary
         self.world = World(
@@ -158,7 +156,7 @@ class Mock:
             StartupError: A document or a fixture is invalid; the old ones stay in force.
         """
         before, declared, state = self.world.baseline, self._declared, self._state
-        self._declared = load(self.document, self._settings.overlays)
+        self._declared = self._loaded()
         try:
             self._state = self._inferred_state()
             self.worlds.refit(before, self._fixtures_in_words())
@@ -182,13 +180,15 @@ class Mock:
         fixtures = loading.load(self.fixtures, words)
         return fixtures if self._state is None else self._state.with_items(fixtures)
 
-    def _rules(self) -> Sequence[Rule]:
-        if self._catalogue is None:  # read at the first use: most runs never need it
-            self._catalogue = load_rules(self._openapi / "rules.yaml")
-        return self._catalogue
+    def _loaded(self) -> Document:
+        """Loads the document in force."""
+        overlays = self._settings.overlays
+        if self._settings.document is None and not overlays:
+            return bundled_document("service.yaml")
+        return load(self.document, overlays)
 
     def _choose(self, texts: Sequence[str]) -> Mapping[str, str]:
-        return choose(switches(self._rules()), texts) if texts else {}
+        return choose(switches(bundled_rules()), texts) if texts else {}
 
     def _approver(self) -> str | None:
         slug = self._settings.auto_approve
@@ -242,19 +242,19 @@ class Mock:
             self.worlds,
             (resource, authserver),
             self._choose,
-            rules=lambda: {rule.id: rule for rule in self._rules()},
-            switches=lambda: switches(self._rules()),
+            rules=lambda: {rule.id: rule for rule in bundled_rules()},
+            switches=lambda: switches(bundled_rules()),
             edge_cases=lambda: self.edge_cases,
             sites={"resource": self.resource, "authorization": self.authorization},
             facts=self._settings.facts,
         )
-        return admin_api(load(self._openapi / "admin.yaml"), handlers(context, self._callbacks))
+        return admin_api(bundled_document("admin.yaml"), handlers(context, self._callbacks))
 
     def _build(self) -> None:
         words = vocabulary_of(self.world)
         resource = self._resource_api(words)
-        web = web_api(load(self._openapi / "web.yaml"))
-        declared = in_words(load(self._openapi / "authorization.yaml"), words)
+        web = web_api(bundled_document("web.yaml"))
+        declared = in_words(bundled_document("authorization.yaml"), words)
         authserver = authorization_api(declared, self._approver())
         sign_in = (authserver, metadata_api(authserver), *self._user_info(words))
         administration = self._admin_api(resource, authserver)
@@ -302,7 +302,7 @@ class Mock:
     def _user_info(self, vocabulary: Vocabulary) -> Sequence[Api]:
         if not self._settings.user_info and vocabulary.user_info == OWN_WORDS.user_info:
             return ()
-        document = user_info_document(load(self._openapi / "user-info.yaml"), vocabulary)
+        document = user_info_document(bundled_document("user-info.yaml"), vocabulary)
         return (user_info_api(document, vocabulary),)
 
     def _page_hosts(self) -> frozenset[str]:

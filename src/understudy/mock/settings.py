@@ -7,8 +7,7 @@ from typing import Any, Literal
 
 from understudy.interface.deployment_profile import load_profile
 from understudy.interface.facts import Facts, choices_of, load_facts
-from understudy.interface.rules import choose, load_rules, switches
-from understudy.openapi.bundled import openapi_directory
+from understudy.interface.rules import bundled_rules, choose, switches
 
 Log = Literal["auto", "text", "json", "off"]
 ResponseValidation = Literal["refuse", "warn", "off"]
@@ -123,7 +122,7 @@ def settings_like(path: Path, **others: Any) -> Settings:
         StartupError: A file cannot be read, or names an unknown setting, switch or option.
     """
     given = dict(load_profile(path))
-    rules = load_rules(openapi_directory() / "rules.yaml")
+    rules = bundled_rules()
     facts = tuple(load_facts(file, rules) for file in given.get("facts", ()))
     choices: dict[str, str] = {}
     for learnt in facts:  # a later file overrides an earlier one

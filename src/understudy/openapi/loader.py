@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from copy import deepcopy
 from dataclasses import dataclass, field, replace
-from functools import wraps
+from functools import lru_cache, wraps
 from itertools import islice, product
 from pathlib import Path
 from posixpath import normpath
@@ -21,6 +21,7 @@ import re2
 
 from understudy.errors import StartupError
 from understudy.limits import YAML_VALUES
+from understudy.openapi.bundled import openapi_directory
 from understudy.openapi.diagnostics import Diagnostic, loss
 from understudy.openapi.mending import mend
 from understudy.openapi.operation_mends import declare_path_queries, mend_operations
@@ -378,6 +379,17 @@ def once_per_document(compute: Callable[[Document], Result]) -> Callable[[Docume
         return result
 
     return known
+
+
+def bundled_document(name: str) -> Document:
+    """Returns a document of this package by its file's name; read again only once it has changed."""
+    path = openapi_directory() / name
+    return _bundled(path, path.stat().st_mtime_ns)
+
+
+@lru_cache(maxsize=8)  # there are four
+def _bundled(path: Path, _changed: int) -> Document:
+    return load(path)
 
 
 def load(path: Path, overlays: Sequence[Path] = ()) -> Document:

@@ -6,17 +6,10 @@ from functools import cache
 from understudy import plugins
 from understudy.errors import StartupError, nearest
 from understudy.interface.recognition import interface_operations
-from understudy.interface.rules import Rule, load_rules
-from understudy.openapi.bundled import openapi_directory
+from understudy.interface.rules import Rule, bundled_rules
 from understudy.openapi.loader import Document
 from understudy.openapi.operations import operations
 from understudy.verify.findings import ANSWERS, DOCUMENT, GENERATED, PLAIN
-
-
-@cache
-def _bundled_rules() -> Sequence[Rule]:
-    """Loads the catalogue, once for a process: a run looks rules up four times."""
-    return load_rules(openapi_directory() / "rules.yaml")
 
 
 @cache
@@ -26,7 +19,7 @@ def _foreign_rules() -> Mapping[str, Rule]:
     Raises:
         StartupError: A plugin's rule has the id of another rule.
     """
-    known = {rule.id for rule in _bundled_rules()}
+    known = {rule.id for rule in bundled_rules()}
     found: dict[str, Rule] = {}
     for name, rules in plugins.every("rules").items():
         for rule in rules:
@@ -49,7 +42,7 @@ def catalogue(wanted: Sequence[str] = ()) -> dict[str, Rule]:
     Raises:
         StartupError: A wanted rule does not exist.
     """
-    rules = {rule.id: rule for rule in _bundled_rules()}
+    rules = {rule.id: rule for rule in bundled_rules()}
     rules |= {rule.id: rule for rule in (ANSWERS, DOCUMENT, GENERATED, PLAIN)}
     rules |= suggested_rules()
     rules |= _foreign_rules()

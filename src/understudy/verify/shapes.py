@@ -4,8 +4,7 @@ from functools import cache
 from typing import Any
 
 from understudy.exchange.messages import NO_JSON
-from understudy.openapi.bundled import openapi_directory
-from understudy.openapi.loader import Document, load
+from understudy.openapi.loader import Document, bundled_document
 from understudy.openapi.schemas import schemas_of
 from understudy.openapi.validators import SchemaValidator
 
@@ -74,7 +73,7 @@ EDITABLE = (
 @cache  # a document takes long to read, and does not change
 def bundled(name: str) -> Document:
     """Returns a bundled document by its file name, with its statuses opened to classes."""
-    return with_status_classes(load(openapi_directory() / name))
+    return with_status_classes(bundled_document(name))
 
 
 @cache

@@ -26,8 +26,7 @@ from understudy.drift.files import replace_file
 from understudy.errors import StartupError
 from understudy.exchange.messages import Exchange
 from understudy.interface.vocabulary import in_words, load_vocabulary
-from understudy.openapi.bundled import openapi_directory
-from understudy.openapi.loader import Document, load, server_urls
+from understudy.openapi.loader import Document, bundled_document, load, server_urls
 from understudy.openapi.operations import (
     Operation,
     SentOperation,
@@ -383,7 +382,7 @@ def _in_force(deployment: Deployment) -> Document:
     if deployment.document is not None:
         return deployment.document
     words = deployment.target.vocabulary
-    bundled = load(openapi_directory() / "service.yaml")
+    bundled = bundled_document("service.yaml")
     return bundled if words is None else in_words(bundled, load_vocabulary(Path(words)))
 
 
