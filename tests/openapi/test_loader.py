@@ -1,6 +1,8 @@
 """Documents are loaded as they are, and refused where they cannot be followed."""
 
+import os
 from copy import deepcopy
+from dataclasses import replace
 from json import dumps
 from pathlib import Path
 from typing import Any
@@ -11,7 +13,17 @@ import yaml
 from understudy.errors import StartupError
 from understudy.limits import YAML_VALUES
 from understudy.openapi import loader
-from understudy.openapi.loader import Document, Node, apply_overlays, base_paths, load
+from understudy.openapi.bundled import openapi_directory
+from understudy.openapi.loader import (
+    Document,
+    Node,
+    apply_overlays,
+    base_paths,
+    bundled_document,
+    load,
+    once_per_document,
+)
+from understudy.openapi.operations import operations
 
 
 def test_a_json_file_is_read_as_well(tmp_path: Path) -> None:
@@ -339,3 +351,44 @@ def test_what_is_no_overlay_is_refused_by_name(tmp_path: Path, content: str) -> 
     path.write_text(content)
     with pytest.raises(StartupError, match=r"overlay\.yaml"):
         apply_overlays({}, [path])
+
+
+BUNDLED = sorted(path.name for path in openapi_directory().glob("*.yaml") if path.stem != "rules")
+
+
+@pytest.mark.parametrize("name", BUNDLED)
+def test_a_document_of_the_package_needs_no_mending(name):
+    mended = load(openapi_directory() / name)
+    assert mended.raw == bundled_document(name).raw
+    assert mended.losses == ()
+
+
+def test_a_document_of_the_package_is_read_again_only_once_it_has_changed(tmp_path, monkeypatch):
+    monkeypatch.setattr(loader, "openapi_directory", lambda: tmp_path)
+    path = tmp_path / "pets.yaml"
+    path.write_text("openapi: 3.0.3\ninfo: {title: Pets}\n")
+    first = bundled_document("pets.yaml")
+    assert bundled_document("pets.yaml") is first
+    path.write_text("openapi: 3.0.3\ninfo: {title: Cats}\n")
+    os.utime(path, ns=(0, 0))
+    assert bundled_document("pets.yaml").raw["info"]["title"] == "Cats"
+
+
+def test_a_function_of_a_document_is_computed_once_for_each():
+    calls = []
+
+    @once_per_document
+    def paths(document):
+        calls.append(document)
+        return list(document.raw["paths"])
+
+    one, other = (bundled_document(f"{name}.yaml") for name in ("web", "admin"))
+    assert paths(one) is paths(one) is not paths(other)
+    assert calls.count(one) == calls.count(other) == 1
+
+
+def test_a_changed_copy_of_a_document_has_results_of_its_own():
+    document = bundled_document("web.yaml")
+    copy = replace(document, raw={**document.raw, "paths": {}})
+    assert operations(document)
+    assert operations(copy) == ()
