@@ -14,11 +14,9 @@ from understudy.openapi.loader import Document
 from understudy.verify.case_sender import catalogue_cases
 from understudy.verify.deployment import Deployment
 from understudy.verify.findings import Outcome
-from understudy.verify.generated_cases import generated
 from understudy.verify.learner import Learnt, learn
 from understudy.verify.run import Phase, RunOptions
 from understudy.verify.runner import carry_out
-from understudy.verify.scenarios import scenarios
 
 MOCK_CASES: Final = 10
 """Generated cases of each operation for the mock in this process, where requests cost nothing."""
@@ -114,6 +112,10 @@ def phases_of(
     count = cases_of(cases, document, is_mock=is_mock)
     if not count:
         return ()
+    # Schemathesis and Hypothesis take half a second to import, and a run of probes alone needs none.
+    from understudy.verify.generated_cases import generated  # noqa: PLC0415 - see above
+    from understudy.verify.scenarios import scenarios  # noqa: PLC0415 - see above
+
     return (
         ("catalogue's cases", catalogue_cases(TELLING_CASES * count)),
         ("generated cases", generated(count)),
