@@ -24,6 +24,7 @@ from understudy.openapi.loader import (
     once_per_document,
 )
 from understudy.openapi.operations import operations
+from understudy.openapi.yaml_files import read_yaml
 
 
 def test_a_json_file_is_read_as_well(tmp_path: Path) -> None:
@@ -358,9 +359,27 @@ BUNDLED = sorted(path.name for path in openapi_directory().glob("*.yaml") if pat
 
 @pytest.mark.parametrize("name", BUNDLED)
 def test_a_document_of_the_package_needs_no_mending(name):
-    mended = load(openapi_directory() / name)
-    assert mended.raw == bundled_document(name).raw
-    assert mended.losses == ()
+    document = bundled_document(name)
+    assert document.raw == read_yaml(openapi_directory() / name)
+    assert document.losses == ()
+
+
+@pytest.mark.parametrize("content", ["- a\n", "openapi: [\n", "info: {}\n"])
+def test_a_document_of_the_package_that_was_broken_by_hand_is_refused(
+    tmp_path, monkeypatch, content
+):
+    monkeypatch.setattr(loader, "openapi_directory", lambda: tmp_path)
+    (tmp_path / "pets.yaml").write_text(content)
+    with pytest.raises(StartupError, match=r"pets\.yaml"):
+        bundled_document("pets.yaml")
+
+
+def test_a_malformed_part_of_a_document_of_the_package_is_mended(tmp_path, monkeypatch):
+    monkeypatch.setattr(loader, "openapi_directory", lambda: tmp_path)
+    (tmp_path / "pets.yaml").write_text("openapi: 3.0.3\ninfo: {title: Pets}\npaths: 5\n")
+    document = bundled_document("pets.yaml")
+    assert operations(document) == ()
+    assert document.losses
 
 
 def test_a_document_of_the_package_is_read_again_only_once_it_has_changed(tmp_path, monkeypatch):

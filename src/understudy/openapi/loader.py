@@ -387,9 +387,9 @@ def bundled_document(name: str) -> Document:
     return _bundled(path, path.stat().st_mtime_ns)
 
 
-@lru_cache(maxsize=8)  # there are four
+@lru_cache(maxsize=8)  # there are five
 def _bundled(path: Path, _changed: int) -> Document:
-    return Document(path, read_yaml(path))  # it needs no mending, which would take as long again
+    return load(path)
 
 
 def load(path: Path, overlays: Sequence[Path] = ()) -> Document:
