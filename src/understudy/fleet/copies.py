@@ -308,9 +308,8 @@ class Copies:
         blobs = {} if state.windows is None else dict(pairs(state.windows))
         windows = {principal.decode(): blob for principal, blob in blobs.items()}
         decoded = self._windows(windows)  # may raise, so before anything is changed
-        if (
-            state.windows is not None and state.counted < 0
-        ):  # no number: each commit would be outdated
+        # without a number each commit would look outdated, and be tried again
+        if state.windows is not None and state.counted < 0:
             msg = f"the version of the windows of world {name} is no number"
             raise ValueError(msg)
         if state.whole is not None:
