@@ -18,7 +18,7 @@ from understudy.generate.formats import jsonl
 
 LABELLED = Path(__file__).parents[2] / "collections" / "inference" / "labelled"
 SCHEMA = Path(jsonl.__file__).with_name("case.schema.json")
-TODO, STORE = LABELLED / "todo.yaml", LABELLED / "store.yaml"
+TODO_LIST, STORE = LABELLED / "todo.yaml", LABELLED / "store.yaml"
 
 SHOP = """
 openapi: 3.1.0
@@ -106,7 +106,7 @@ def test_a_sequence_creates_parents_and_what_its_item_refers_to_first(shop: Path
 
 
 def test_an_item_is_compared_with_what_was_sent_and_is_gone_after_deletion():
-    steps = sequences(TODO, "createTodo")[0]
+    steps = sequences(TODO_LIST, "createTodo")[0]
     shown = {n: step.step.as_json()["assertions"] for n, step in enumerate(steps, 1) if step.step}
     sent = json.loads(steps[1].request.body or b"")
     assert {"kind": "equals", "place": ["title"], "value": sent["title"]} in shown[3]
@@ -117,7 +117,7 @@ def test_an_item_is_compared_with_what_was_sent_and_is_gone_after_deletion():
 
 
 def test_an_update_changes_a_member_so_that_reading_shows_it():
-    steps = sequences(TODO, "createTodo")[0]
+    steps = sequences(TODO_LIST, "createTodo")[0]
     created, replaced = (json.loads(steps[n].request.body or b"") for n in (1, 4))
     changed = {name for name in created if created[name] != replaced[name]}
     assert len(changed) == 1
@@ -162,7 +162,7 @@ def test_a_body_that_names_its_own_item_has_the_captured_identifier():
 
 @pytest.mark.parametrize("kind", ["valid", "invalid"])
 def test_further_sequences_try_edge_cases_on_an_item_that_exists(kind: str):
-    made = sequences(TODO, "createTodo", count=12, kind=kind)[int(kind == "valid") :]
+    made = sequences(TODO_LIST, "createTodo", count=12, kind=kind)[int(kind == "valid") :]
     tried = {step.operation for steps in made for step in steps if step.step and step.step.title}
     assert {"changeTodo", "getTodo", "deleteTodo"} <= tried
     for steps in made:
@@ -182,7 +182,7 @@ def test_every_step_is_below_the_parent_that_no_operation_creates(tmp_path: Path
 
 
 def test_a_refused_change_leaves_the_item_as_it_was():
-    made = sequences(TODO, "changeTodo", count=40, kind="invalid")
+    made = sequences(TODO_LIST, "changeTodo", count=40, kind="invalid")
     steps = next(it for it in made if it[2].operation == "changeTodo")
     assert steps[3].request.method == "GET"
     sent = json.loads(steps[1].request.body or b"")
@@ -193,7 +193,7 @@ def test_a_refused_change_leaves_the_item_as_it_was():
 
 def test_the_same_seed_gives_the_same_sequences_and_every_step_an_identifier_of_its_own():
     once, again = (
-        [step.id for steps in sequences(TODO, count=20) for step in steps] for _ in range(2)
+        [step.id for steps in sequences(TODO_LIST, count=20) for step in steps] for _ in range(2)
     )
     assert once == again
     assert len(set(once)) == len(once)
@@ -212,7 +212,7 @@ def test_a_collection_without_an_identifier_in_its_response_is_named_with_the_re
 
 
 def test_a_format_that_carries_no_values_names_those_that_do():
-    done = generate("--document", TODO, "--format", "har")
+    done = generate("--document", TODO_LIST, "--format", "har")
     assert done.exit_code == 2
     able = "curl, http, postman, bruno, k6, pytest, jsonl"
     assert f"choose one of {able}." in done.stderr
@@ -235,7 +235,7 @@ def read(done: Result) -> list[dict[str, Any]]:
 
 
 def test_sequences_that_are_sent_pass_at_the_mock():
-    done = generate("--document", TODO, "--count", 15, "--send", "--format", "jsonl")
+    done = generate("--document", TODO_LIST, "--count", 15, "--send", "--format", "jsonl")
     assert done.exit_code == 0, done.stdout
     assert {step["outcome"].partition(":")[0] for step in read(done)} == {"passed"}
     validator = jsonschema_rs.validator_for(json.loads(SCHEMA.read_text()))

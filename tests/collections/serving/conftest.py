@@ -9,12 +9,12 @@ from tests.mock.asking import SITE, Ask, asking
 from understudy.mock.app import Mock
 from understudy.mock.settings import Settings
 
-TODO = Path(__file__).parents[2] / "collections" / "inference" / "labelled" / "todo.yaml"
+TODO_LIST = Path(__file__).parents[2] / "collections" / "inference" / "labelled" / "todo.yaml"
 
 
 @pytest.fixture(scope="session")
 def todo_mock() -> Mock:
-    return Mock(Settings(document=TODO))
+    return Mock(Settings(document=TODO_LIST))
 
 
 @pytest.fixture

@@ -7,7 +7,7 @@ from typing import Any
 import httpx
 import orjson
 import pytest
-from tests.collections.serving.conftest import TODO
+from tests.collections.serving.conftest import TODO_LIST
 from tests.conftest import paused_coverage
 from tests.mock.asking import asking
 
@@ -38,7 +38,7 @@ def is_usual(collection: ResourceCollection) -> bool:
 
 COLLECTIONS = [
     pytest.param(path, collection, id=f"{path.stem} {collection.path}")
-    for path in sorted(TODO.parent.glob("*.yaml"))
+    for path in sorted(TODO_LIST.parent.glob("*.yaml"))
     if path.stem != "labels"
     for collection in find_resources(load(path)).collections
     if is_usual(collection)
@@ -111,7 +111,7 @@ def _parents(mock: Mock, collection: ResourceCollection) -> tuple[str, ...]:
 
 
 def test_members_are_known_in_whatever_style_a_request_writes_them():
-    ask = asking(Mock(Settings(document=TODO.with_name("messages.yaml"))))
+    ask = asking(Mock(Settings(document=TODO_LIST.with_name("messages.yaml"))))
     path = "/2010/Accounts/AC1/Messages.json"
     created = ask("POST", path, data={"To": "+15550100", "Body": "Ahoy"}).json()
     assert (created["to"], created["body"]) == ("+15550100", "Ahoy")
@@ -119,14 +119,14 @@ def test_members_are_known_in_whatever_style_a_request_writes_them():
 
 
 def test_references_of_seeded_items_lead_to_items():
-    ask = asking(Mock(Settings(document=TODO.with_name("clinic.yaml"))))
+    ask = asking(Mock(Settings(document=TODO_LIST.with_name("clinic.yaml"))))
     owners = {it["ownerId"] for it in ask("GET", "/visits").json()}
     assert len(owners) == 3
     assert {ask("GET", f"/owners/{it}").json()["id"] for it in owners} == owners
 
 
 def test_an_item_is_put_at_the_identifier_of_the_client():
-    ask = asking(Mock(Settings(document=TODO.with_name("calendar.yaml"))))
+    ask = asking(Mock(Settings(document=TODO_LIST.with_name("calendar.yaml"))))
     calendar = {"calendarId": "home", "title": "Home"}
     statuses = [ask("PUT", "/calendars/home", json=calendar).status_code for _ in range(2)]
     assert statuses == [201, 200]
@@ -137,14 +137,14 @@ def test_an_item_is_put_at_the_identifier_of_the_client():
 
 
 def test_totals_stand_where_hypermedia_has_them():
-    ask = asking(Mock(Settings(document=TODO.with_name("clinic.yaml"))))
+    ask = asking(Mock(Settings(document=TODO_LIST.with_name("clinic.yaml"))))
     ask("POST", "/owners", json={"firstName": "Ada"})
     page = ask("GET", "/owners").json()
     assert page["page"]["totalElements"] == len(page["_embedded"]["owners"]) == 4
 
 
 def test_an_item_of_the_list_begins_the_page_behind_it():
-    ask = asking(Mock(Settings(document=TODO.with_name("billing.yaml"))))
+    ask = asking(Mock(Settings(document=TODO_LIST.with_name("billing.yaml"))))
     first = ask("GET", "/v1/customers?limit=2").json()
     rest = ask("GET", f"/v1/customers?limit=2&starting_after={first['data'][-1]['id']}").json()
     assert (first["has_more"], rest["has_more"]) == (True, False)
@@ -152,7 +152,7 @@ def test_an_item_of_the_list_begins_the_page_behind_it():
 
 
 def test_an_identifier_that_is_taken_gives_way_as_a_number_and_is_replaced_as_a_name():
-    ask = asking(Mock(Settings(document=TODO.with_name("store.yaml"))))
+    ask = asking(Mock(Settings(document=TODO_LIST.with_name("store.yaml"))))
     pet = ask("POST", "/pet", json={"id": 1, "name": "Rex"}).json()
     assert pet["id"] != 1
     for email in ("a@example.com", "b@example.com"):

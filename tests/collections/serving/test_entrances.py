@@ -4,7 +4,7 @@ import asyncio
 from typing import Any
 
 import orjson
-from tests.collections.serving.conftest import TODO
+from tests.collections.serving.conftest import TODO_LIST
 from tests.proofs.entrances.comparison import Entrance
 from tests.proofs.entrances.traffic import Sent
 
@@ -40,7 +40,7 @@ def message(method: str, target: str, body: Any) -> bytes:
 
 async def both_ways() -> list[tuple[Any, ...]]:
     """Sends every request both ways; returns what came of it, of both in turn."""
-    settings = Settings(seed=0, document=TODO)
+    settings = Settings(seed=0, document=TODO_LIST)
     entrances = [Entrance(is_direct=is_direct, settings=settings) for is_direct in (True, False)]
     results = []
     for request in REQUESTS:

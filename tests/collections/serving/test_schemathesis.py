@@ -7,7 +7,7 @@ import schemathesis
 from schemathesis.config import SchemathesisConfig
 from schemathesis.engine import Status, from_schema
 from schemathesis.engine.run import PhaseName
-from tests.collections.serving.conftest import TODO
+from tests.collections.serving.conftest import TODO_LIST
 from tests.mock.authserver.test_schemathesis import Seen
 
 from understudy.mock.app import Mock
@@ -31,9 +31,9 @@ CONFIGURATION = {
 def test_no_sequence_of_requests_finds_a_failure(tmp_path: Path, monkeypatch) -> None:
     monkeypatch.chdir(tmp_path)  # where it leaves its notes
     schema = schemathesis.openapi.from_path(
-        TODO, config=SchemathesisConfig.from_dict(CONFIGURATION)
+        TODO_LIST, config=SchemathesisConfig.from_dict(CONFIGURATION)
     )
-    schema.app = Mock(Settings(document=TODO)).resource
+    schema.app = Mock(Settings(document=TODO_LIST)).resource
     seen = Seen()
     for event in from_schema(schema).execute():
         seen.take(event)

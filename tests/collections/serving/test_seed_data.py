@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import pytest
-from tests.collections.serving.conftest import TODO
+from tests.collections.serving.conftest import TODO_LIST
 from tests.mock.asking import asking
 
 from understudy.errors import StartupError
@@ -14,7 +14,7 @@ ID = "11111111-1111-4111-a111-111111111111"
 
 
 def asked(seed_data: Path):
-    return asking(Mock(Settings(document=TODO, seed_data=seed_data)))
+    return asking(Mock(Settings(document=TODO_LIST, seed_data=seed_data)))
 
 
 def test_a_yaml_file_gives_items_of_several_collections(tmp_path):

@@ -6,7 +6,7 @@ import zipfile
 
 import pytest
 from click.testing import CliRunner
-from tests.collections.serving.conftest import TODO
+from tests.collections.serving.conftest import TODO_LIST
 from tests.mock.asking import asking
 
 from understudy import limits
@@ -26,7 +26,7 @@ def names(ask, prefix: str = "") -> list[str]:
 
 
 def test_every_collection_begins_with_three_items_that_are_the_same_for_a_seed(ask):
-    again, other = (asking(Mock(Settings(document=TODO, seed=seed))) for seed in (0, 1))
+    again, other = (asking(Mock(Settings(document=TODO_LIST, seed=seed))) for seed in (0, 1))
     first = ask("GET", "/lists").json()
     assert len(first) == 3
     assert again("GET", "/lists").json() == first
@@ -50,7 +50,7 @@ def test_a_world_has_items_of_its_own_and_a_reset_returns_to_the_first(ask):
 
 
 def test_items_outlast_the_process(tmp_path):
-    settings = Settings(document=TODO, state=tmp_path)
+    settings = Settings(document=TODO_LIST, state=tmp_path)
     first = Mock(settings)
     ask = asking(first)
     created = ask("POST", "/lists", json={"name": "Home"}).headers["location"]
@@ -71,7 +71,7 @@ def _close(mock: Mock) -> None:
 def test_an_export_begins_another_mock_with_the_same_items(ask, mock, home, milk, tmp_path):
     packed = pack_world(mock.world)
     zipfile.ZipFile(io.BytesIO(packed)).extractall(tmp_path)
-    again = asking(Mock(Settings(document=TODO, fixtures=tmp_path)))
+    again = asking(Mock(Settings(document=TODO_LIST, fixtures=tmp_path)))
     assert [again("GET", path).json() for path in ("/lists", home, milk)] == [
         ask("GET", path).json() for path in ("/lists", home, milk)
     ]
@@ -129,7 +129,7 @@ def test_the_command_explains_the_inference_in_words(ask, monkeypatch):
 
 
 def test_nothing_is_inferred_where_that_is_off():
-    ask = asking(Mock(Settings(document=TODO, infer="off")))
+    ask = asking(Mock(Settings(document=TODO_LIST, infer="off")))
     created = ask("POST", "/lists", json={"name": "Home"})
     assert created.headers["x-mock-response"] == "generated"
     assert "x-mock-state" not in created.headers
@@ -138,7 +138,7 @@ def test_nothing_is_inferred_where_that_is_off():
 def test_a_collection_that_a_state_model_states_stateless_is_made_up(tmp_path):
     model = tmp_path / "model.yaml"
     model.write_text("collections: {/lists: {stateless: true}}\n")
-    ask = asking(Mock(Settings(document=TODO, state_model=model)))
+    ask = asking(Mock(Settings(document=TODO_LIST, state_model=model)))
     assert ask("GET", "/lists").headers["x-mock-response"] == "generated"
 
 
