@@ -70,7 +70,7 @@ EDITABLE = (
 """Members of a profile that an update may change."""
 
 
-@cache  # a document takes long to read, and does not change
+@cache  # opening the statuses makes a new document, whose results must be kept
 def bundled(name: str) -> Document:
     """Returns a bundled document by its file name, with its statuses opened to classes."""
     return with_status_classes(bundled_document(name))
