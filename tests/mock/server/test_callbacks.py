@@ -130,7 +130,9 @@ def test_it_is_sent_again_after_a_failure_and_each_attempt_is_journalled_and_jud
         await scene.order()
         for number, seconds in enumerate(DELAYS, 1):
             await scene.advance(seconds, number)
-            await asyncio.sleep(0.15)  # until the response was read
+            async with asyncio.timeout(20):  # the response is read before the next one is due
+                while len(await scene.journal()) <= number:
+                    await asyncio.sleep(0.01)
         cause, *sent = await scene.journal()
         assert any("shipped is sent to" in note for note in cause["notes"])
         assert [it["response"]["status"] for it in sent] == [500, 503, 200]
