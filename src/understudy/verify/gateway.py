@@ -248,6 +248,9 @@ _SIGNAL_DELAY: Final = 0.2
 GRACE: Final = timedelta(seconds=10)
 """Longest wait of an interrupted run for the response to a write that it has sent."""
 
+TOGETHER: Final = "together"
+"""How the names of threads begin that send requests at the same moment."""
+
 UNDO = "undo"
 """The source of requests that restore what was changed."""
 
@@ -445,7 +448,7 @@ class Gateway:
             admitted = [
                 self._admit(request, source, ahead=ahead) for ahead, request in enumerate(requests)
             ]
-            with ThreadPoolExecutor(len(admitted)) as pool:
+            with ThreadPoolExecutor(len(admitted), thread_name_prefix=TOGETHER) as pool:
                 exchanges = list(pool.map(lambda item: self._transmit(item, source), admitted))
             numbered = zip(
                 sorted(exchange.number for exchange in exchanges),

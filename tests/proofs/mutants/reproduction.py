@@ -12,8 +12,9 @@ from contextlib import contextmanager
 from dataclasses import replace
 from datetime import timedelta
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from itertools import count
 from pathlib import Path
-from threading import Lock, Thread
+from threading import Lock, Thread, current_thread
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -23,7 +24,9 @@ from understudy.exchange.messages import Exchange, Identity, Request, Response, 
 from understudy.verify.clock import Time, machine_clock
 from understudy.verify.deployment import Deployment
 from understudy.verify.findings import Finding
-from understudy.verify.reproducing import commands
+from understudy.verify.gateway import TOGETHER
+from understudy.verify.issued_values import issued_values
+from understudy.verify.reproducing import commands, turns
 from understudy.verify.run import evaluator_of, routes_of
 from understudy.verify.shapes import bundled
 
@@ -43,6 +46,7 @@ class Recorder(ThreadingHTTPServer):
         wire: The deployment that requests are passed to.
         time: The deployment's time.
         recorded: The exchanges since the list was emptied.
+        together: Which requests the script sends at the same moment, counted from 0.
     """
 
     daemon_threads = True
@@ -52,6 +56,8 @@ class Recorder(ThreadingHTTPServer):
         self.wire: httpx.BaseTransport = httpx.HTTPTransport()
         self.time: Time = machine_clock()
         self.recorded: list[Exchange] = []
+        self.together: frozenset[int] = frozenset()
+        self.received = count()
         self.lock = Lock()
 
     @property
@@ -64,7 +70,11 @@ class Recorder(ThreadingHTTPServer):
             super().handle_error(request, client_address)
 
     def passed_on(self, request: httpx.Request) -> Response:
-        """Passes a request on, records the exchange, and returns the response."""
+        """Passes a request on, records the exchange, and returns the response.
+
+        The thread is named as verify names those that send at the same moment, for the deployment.
+        """
+        current_thread().name = TOGETHER if next(self.received) in self.together else "alone"
         at = self.time.now()
         response = self.wire.handle_request(request)
         headers = headers_of(
@@ -166,11 +176,23 @@ def seen_again(
     secrets = target.secrets()
     recorder.wire, recorder.time = deployment.transport, deployment.time
     recorder.recorded.clear()
+    recorder.together, recorder.received = _sent_together(finding), count()
     run(commands(finding, secrets), secrets, recorder.address, folder)
     evaluator = evaluator_of(target, bundled("service.yaml"), (finding.rule.id,))
     for exchange in _exchanges(finding.steps, recorder, deployment):
         evaluator.evaluate(exchange)
     return evaluator.findings
+
+
+def _sent_together(finding: Finding) -> frozenset[int]:
+    """Returns which requests of a finding's script are sent at the same moment."""
+    number, together = 0, set[int]()
+    for turn in turns(finding, issued_values(finding.steps)):
+        several = len(turn.places) * turn.times
+        if len(turn.places) > 1:
+            together.update(range(number, number + several))
+        number += several
+    return frozenset(together)
 
 
 def run(lines: Sequence[str], secrets: dict[str, str], proxy: str, folder: Path) -> str:

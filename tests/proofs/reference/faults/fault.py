@@ -6,7 +6,7 @@ with the fault, and nothing but a comparison with what the interface promises sh
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from threading import Event
+from threading import Barrier, Event, current_thread
 
 from tests.proofs.reference.grants import Grants
 from tests.proofs.reference.limits import RateLimits
@@ -32,11 +32,20 @@ class Fault:
 FAULTS: list[Fault] = []
 MOMENT = 0.05
 """Seconds between reading and writing, in which another request may write."""
+PATIENCE = 30
+"""Seconds that one of two requests waits for the other, where both are known to come."""
+MEETING = Barrier(2)
 
 
 def pause():
-    """Waits between reading and writing, so that requests at the same moment meet there."""
-    Event().wait(MOMENT)
+    """Waits between reading and writing, so that requests at the same moment meet there.
+
+    In this process verify names its threads that send together; a server cannot know who comes.
+    """
+    if current_thread().name.startswith("together"):
+        MEETING.wait(PATIENCE)
+    else:
+        Event().wait(MOMENT)
 
 
 def in_state(*rules: str) -> Callable[[type[State]], type[State]]:
