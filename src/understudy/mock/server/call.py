@@ -112,7 +112,7 @@ class Upload(NamedTuple):
 class SharedBody:
     """A JSON body that many responses share, since it was built from a frozen record.
 
-    It is encoded only once, and validated again only by another validator.
+    It is encoded only once, and validated or completed again only by another document.
 
     Args:
         value: JSON value of the body; must not be changed.
@@ -121,15 +121,17 @@ class SharedBody:
     Attributes:
         content: Encoded body; None until it is first needed.
         fields: Media type and header fields that it was last sent with; None until it is first sent.
-        valid_by: Validator that last found the body valid.
+        judged: Validator that last judged the body, with its fault (None: valid).
+        completed: How the body was last completed to fit a document, with the result.
     """
 
-    __slots__ = ("content", "fields", "record", "valid_by", "value")
+    __slots__ = ("completed", "content", "fields", "judged", "record", "value")
 
     def __init__(self, value: Any, record: object = None) -> None:
         self.value = value
         self.record = record
-        self.valid_by: object = None
+        self.judged: tuple[object, str | None] = (None, None)
+        self.completed: tuple[object, SharedBody | None] = (None, None)
         self.content: bytes | None = None
         self.fields: tuple[str, Sequence[tuple[bytes, bytes]]] | None = None
 

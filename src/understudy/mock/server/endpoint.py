@@ -135,14 +135,18 @@ class ResponseValidator:
         media = declared and declared.content.get(without_options(response.media_type))
         if not media or media.schema is None:
             return response
-        body = response.body.value if isinstance(response.body, SharedBody) else response.body
         completion = Completion(self._schemas, seed, self._completions, arguments)
-        made = (
-            completion.made("", media.schema, {})
-            if body is None
-            else completion.completed(body, media.schema)
-        )
-        return response._replace(body=made)
+        body = response.body
+        if isinstance(body, SharedBody):  # the same for the next request, like its record
+            way = self, response.status, response.media_type, seed, arguments
+            known, made = body.completed
+            if made is None or known != way:
+                made = SharedBody(completion.completed(body.value, media.schema), body.record)
+                body.completed = way, made
+            return response._replace(body=made)
+        if body is None:
+            return response._replace(body=completion.made("", media.schema, {}))
+        return response._replace(body=completion.completed(body, media.schema))
 
     @staticmethod
     def _undeclared_type(response: DeclaredResponse, media_type: str) -> str | None:
@@ -156,12 +160,11 @@ def _fault(body: Any, validator: SchemaValidator) -> str | None:
     """Returns how a body breaks its schema; None if it is valid. A shared body is validated once."""
     if not isinstance(body, SharedBody):
         return None if validator.is_valid(body) else first_error(validator, body)
-    if body.valid_by is validator:
-        return None
-    if not validator.is_valid(body.value):
-        return first_error(validator, body.value)
-    body.valid_by = validator
-    return None
+    judge, fault = body.judged
+    if judge is not validator:
+        fault = None if validator.is_valid(body.value) else first_error(validator, body.value)
+        body.judged = validator, fault
+    return fault
 
 
 def _is_success(status: int) -> bool:
