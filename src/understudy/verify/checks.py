@@ -302,7 +302,11 @@ class Unmet(NamedTuple):
 
 
 def check_results(
-    exchange: Exchange, history: History, rules: KeysView[str] | None = None
+    exchange: Exchange,
+    history: History,
+    rules: KeysView[str] | None = None,
+    *,
+    of_limits: bool = False,
 ) -> Iterator[tuple[str, CheckResult] | Unmet | InternalError]:
     """Yields each check result of an exchange with its rule, and the checks that gave no result.
 
@@ -310,9 +314,12 @@ def check_results(
         exchange: The exchange to judge.
         history: The exchanges before it.
         rules: Ids of the rules to judge; None for all.
+        of_limits: Whether only checks that judge 429 responses too are to judge.
     """
     known: dict[Condition, bool] = {}
     for registered in checks_for(exchange):
+        if of_limits and not registered.is_of_limits:
+            continue
         if rules is not None and rules.isdisjoint(registered.rules):
             continue
         result = judged(registered, exchange, history, known)
