@@ -249,7 +249,7 @@ GRACE: Final = timedelta(seconds=10)
 """Longest wait of an interrupted run for the response to a write that it has sent."""
 
 TOGETHER: Final = "together"
-"""How the names of threads begin that send requests at the same moment."""
+"""Prefix of the names of threads that send requests at the same moment."""
 
 UNDO = "undo"
 """The source of requests that restore what was changed."""
