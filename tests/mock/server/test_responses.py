@@ -1,11 +1,16 @@
 """The mock's own answers are held to the document, and yield to it where they can."""
 
 import logging
+from pathlib import Path
 from typing import Any
 
 import pytest
 
-from understudy.mock.server.call import Call, HandlerResponse
+from understudy.mock.server.api import Api
+from understudy.mock.server.call import Call, HandlerResponse, SharedBody
+from understudy.mock.server.completion import Completion
+from understudy.mock.server.endpoint import endpoints
+from understudy.openapi.loader import load
 
 TYPED = "/v1/typed"
 
@@ -31,6 +36,29 @@ def test_an_answer_that_lacks_what_the_document_requires_is_completed(serve) -> 
     assert isinstance(first["title"], str)
     assert service.get(TYPED).json() == first
     assert '"title" is a required property' in service.recorded[0].notes[0]
+
+
+def test_a_shared_body_is_completed_once_and_says_so_each_time(serve, monkeypatch) -> None:
+    body = SharedBody({"id": 1})
+    service = answering(serve, HandlerResponse(body))
+    first = service.get(TYPED).json()
+    monkeypatch.delattr(Completion, "completed")  # fails where it is called again
+    assert service.get(TYPED).json() == first
+    assert [bool(it.notes) for it in service.recorded] == [True, True]
+    assert body.value == {"id": 1}
+
+
+def test_a_shared_body_is_completed_anew_for_other_arguments() -> None:
+    document = load(Path(__file__).with_name("notes.yaml"))
+    found = endpoints(Api(document, document.base_path, {}, lambda _problem: HandlerResponse()))
+    (validator,) = (it.validator for it in found if it.operation.path == "/typed")
+    response = HandlerResponse(SharedBody({"id": 1}))
+    one, again, other = (
+        validator.completed(response, seed, arguments).body
+        for seed, arguments in ((0, {}), (0, {}), (0, {"title": "Argument"}))
+    )
+    assert one is again
+    assert other.value["title"] == "Argument" != one.value["title"]
 
 
 BREAKING = HandlerResponse({"id": "one", "title": "a"})

@@ -137,7 +137,7 @@ class ResponseValidator:
             return response
         completion = Completion(self._schemas, seed, self._completions, arguments)
         body = response.body
-        if isinstance(body, SharedBody):  # the same for the next request, like its record
+        if isinstance(body, SharedBody):  # the result serves the next requests, too
             way = self, response.status, response.media_type, seed, arguments
             known, made = body.completed
             if made is None or known != way:
