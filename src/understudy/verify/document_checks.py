@@ -92,7 +92,7 @@ class DocumentValidator:
         if _is_undeclared(exchange, operation):
             return DocumentErrors("", "")
         exchange = self._as_received(exchange)
-        key = _key_of(exchange)
+        key = response_key(exchange)
         if key not in self._errors:
             own = self.error(exchange, operation)
             is_large = len(exchange.response.body) > _LARGE
@@ -106,7 +106,7 @@ class DocumentValidator:
         if _is_undeclared(exchange, operation):
             return ""
         exchange = self._as_received(exchange)
-        key = _key_of(exchange)
+        key = response_key(exchange)
         if key not in self._own_errors:
             self._own_errors[key] = self._error(exchange, operation)
         return self._own_errors[key]
@@ -222,8 +222,8 @@ def typed_text(text: str, types: frozenset[str]) -> Any:
     return text
 
 
-def _key_of(exchange: Exchange) -> object:
-    """Returns the key of a response's cached errors; numbers in headers are equal, as of limits."""
+def response_key(exchange: Exchange) -> object:
+    """Returns what tells a response from others, but for its date and numbers in headers, as of limits."""
     headers = [
         (n, "0" if t.isdecimal() else t) for n, t in exchange.response.headers if n != "date"
     ]

@@ -6,9 +6,8 @@ from datetime import timedelta
 from http import HTTPStatus
 from typing import Final
 
-from understudy.exchange.messages import Exchange, Response
+from understudy.exchange.messages import Exchange
 from understudy.interface.facts import Fact
-from understudy.interface.limit_headers import LIMIT_HEADERS, PARTS
 from understudy.interface.operations import Routes
 from understudy.interface.rules import Rule
 from understudy.openapi.operations import Operation
@@ -28,7 +27,12 @@ from understudy.verify.checks import (
     message_of,
     wants_length,
 )
-from understudy.verify.document_checks import UNDECLARED, Departures, DocumentValidator
+from understudy.verify.document_checks import (
+    UNDECLARED,
+    Departures,
+    DocumentValidator,
+    response_key,
+)
 from understudy.verify.findings import (
     ANSWERS,
     DOCUMENT,
@@ -42,7 +46,6 @@ from understudy.verify.findings import (
 )
 from understudy.verify.history import History
 from understudy.verify.item_undo import is_of_deleted
-from understudy.verify.permits import SAFE
 from understudy.verify.readings import binds, contradictions
 from understudy.verify.value_texts import as_json
 
@@ -150,28 +153,21 @@ LOADED = sections.SECTIONS
 """Named, so that importing the evaluator registers every check."""
 
 
-_OF_THE_MOMENT: Final = frozenset(
-    {"date", *(f"{name.lower()}-{part}" for name in LIMIT_HEADERS for part in PARTS)}
-)
-"""Headers that differ between responses to the same request: of the time, and of limits."""
-
 _MINUTE: Final = timedelta(minutes=1)
 
 
 def repeats(exchange: Exchange, before: Exchange) -> bool:
-    """Tells whether a read and its response are those of an exchange less than a minute earlier."""
+    """Tells whether a read and its response are those of an exchange less than a minute earlier.
+
+    The date and numbers in headers may differ, as those of limits do.
+    """
     return (
         exchange.request == before.request
-        and exchange.request.method in SAFE
+        and exchange.request.method == "GET"
         and exchange.identity == before.identity
         and timedelta(0) <= exchange.at - before.at < _MINUTE
-        and _lasting(exchange.response) == _lasting(before.response)
+        and response_key(exchange) == response_key(before)
     )
-
-
-def _lasting(response: Response) -> tuple[object, ...]:
-    headers = [pair for pair in response.headers if pair[0] not in _OF_THE_MOMENT]
-    return response.status, headers, response.body
 
 
 @dataclass
@@ -224,7 +220,7 @@ class Evaluator:
     broken: list[tuple[str, CheckResult]] = field(default_factory=list)
     _unmet: dict[str, Unmet] = field(default_factory=dict)
     _places: dict[tuple[object, ...], tuple[str, int]] = field(default_factory=dict)
-    _judged: Exchange | None = None
+    _fully_judged: Exchange | None = None
     _is_settled: bool = False
 
     def evaluate(self, exchange: Exchange) -> list[Finding]:
@@ -234,11 +230,11 @@ class Evaluator:
         break no rule, only the checks of limits judge further ones, for a minute.
         """
         self.broken.clear()
-        is_repeated = self._judged is not None and repeats(exchange, self._judged)
+        is_repeated = self._fully_judged is not None and repeats(exchange, self._fully_judged)
         if is_repeated and self._is_settled:
             new = self._by_checks(exchange, of_limits=True)
         else:
-            self._judged = exchange
+            self._fully_judged = exchange
             new = self._by_checks(exchange)
             if exchange.site != "elsewhere":
                 new += self._by_document(exchange)
