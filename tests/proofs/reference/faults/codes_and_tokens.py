@@ -36,8 +36,9 @@ class ACodeIsMarkedAfterItsTokenWasIssued(Grants):
         pause()
         if is_used:
             return None
-        self._codes[code.value] = replace(code, token=None)
-        return super().redeem(code)
+        with self._lock:  # else the other's token, issued between the two steps, refuses this one
+            self._codes[code.value] = replace(code, token=None)
+            return super().redeem(code)
 
 
 @in_grants("code-bound-to-client")
