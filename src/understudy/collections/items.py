@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import cached_property
+from math import isfinite
 from typing import Any, Final
 
 import msgspec
@@ -203,12 +204,7 @@ class ItemMaker:
             number: The number of the item in its collection.
             is_taken: Tells whether another item has an identifier.
         """
-        candidates = (
-            c
-            for schema in self._shape.identifying
-            for attempt in range(self._attempts(schema))
-            for c in self._candidates(schema, number, attempt)
-        )
+        candidates = (c for it in self._shape.identifying for c in self._candidates(it, number))
         free = (c for c in candidates if self._shape.identifies(c) and not is_taken(c))
         found = next(free, None)
         return self._beyond(number, is_taken) if found is None else found
@@ -220,17 +216,35 @@ class ItemMaker:
             return next(it for it in itertools.count(number) if not is_taken(it))
         return self._text(number)
 
-    def _attempts(self, schema: Node) -> int:
-        """Returns how many identifiers are tried: of integers as many as there can be items."""
-        types = types_of(self._shape.schemas, schema)
-        return RECORDS.most if types & {"integer", "number"} else _ATTEMPTS
+    def _candidates(self, schema: Node, number: int) -> Iterator[Any]:
+        """Yields identifiers to try: of integers as many as there can be items, of texts a few."""
+        if types_of(self._shape.schemas, schema) & {"integer", "number"}:
+            yield from self._integers(number)
+        else:
+            for attempt in range(_ATTEMPTS):
+                yield from self._texts(schema, number, attempt)
 
-    def _candidates(self, schema: Node, number: int, attempt: int) -> tuple[Any, ...]:
+    def _integers(self, number: int) -> Iterator[int]:
+        """Yields the integers from a number on between the bounds of all schemas, then those before it.
+
+        Without the bounds, each creation in a full collection would try as many as there can be items.
+        """
+        least = max(self._bounds("minimum", "exclusiveMinimum"), default=0)
+        most = min(self._bounds("maximum", "exclusiveMaximum"), default=None)
+        start = number if number >= least else least + number
+        end = start + RECORDS.most if most is None else min(most + 1, start + RECORDS.most)
+        yield from range(start, end)
+        yield from range(least, min(start, end))
+
+    def _bounds(self, *keywords: str) -> list[int]:
+        """Returns the values of keywords in the schemas of an identifier; 3.0 has flags for exclusive ones."""
+        read = self._shape.schemas.keyword
+        values = (read(schema, it) for schema in self._shape.identifying for it in keywords)
+        numbers = (it for it in values if isinstance(it, int | float) and not isinstance(it, bool))
+        return [int(it) for it in numbers if isfinite(it)]
+
+    def _texts(self, schema: Node, number: int, attempt: int) -> tuple[str, ...]:
         name = self._shape.identifier or ""
-        types = types_of(self._shape.schemas, schema)
-        if types & {"integer", "number"}:
-            least = self._shape.schemas.keyword(schema, "minimum") or 0
-            return (number + attempt, int(least) + number + attempt)
         if self._shape.schemas.keyword(schema, "format") == "uuid":
             return (self._uuid(number + attempt * 1_000_003),)
         sampled = Sampler(self._shape.schemas, self._seed, number + attempt).value(schema, name)

@@ -2,6 +2,7 @@
 
 from datetime import timedelta
 from pathlib import Path
+from typing import Any
 from uuid import UUID
 
 import pytest
@@ -10,6 +11,7 @@ from tests.collections.serving.conftest import document_with
 from tests.mock.asking import Ask, asking
 
 from understudy.cli import main
+from understudy.collections.items import ItemShape
 from understudy.mock.app import Mock
 from understudy.mock.settings import Settings
 
@@ -534,3 +536,35 @@ def test_an_identifier_with_an_example_and_a_format_is_another_one_for_each_item
     made = [ask("POST", "/mailboxes").json()["address"] for _ in range(5)]
     assert len({*made}) == 5
     assert all(ask("GET", f"/mailboxes/{it}").status_code == 200 for it in made)
+
+
+ROOMS = """
+  /rooms:
+    get: {responses: {"200": {description: All., content: {application/json: {schema: {type: array, items: {$ref: "#/components/schemas/Room"}}}}}}}
+    post:
+      requestBody: {content: {application/json: {schema: {$ref: "#/components/schemas/Room"}}}}
+      responses: {"201": {description: Made., content: {application/json: {schema: {$ref: "#/components/schemas/Room"}}}}}
+  /rooms/{id}:
+    parameters: [{name: id, in: path, required: true, schema: {type: integer, minimum: 101, maximum: 108}}]
+    get: {responses: {"200": {description: One., content: {application/json: {schema: {$ref: "#/components/schemas/Room"}}}}, "404": {description: None.}}}
+    delete: {responses: {"204": {description: Gone.}, "404": {description: None.}}}
+"""
+ROOM = "    Room: {type: object, required: [id], properties: {id: {type: integer, readOnly: true}, name: {type: string}}}"
+
+
+def test_a_collection_whose_identifiers_have_bounds_uses_them_up_and_tries_no_others(
+    tmp_path, monkeypatch
+) -> None:
+    ask = asking(Mock(Settings(document=document_with(tmp_path, ROOMS, ROOM))))
+    tried, identifies = [], ItemShape.identifies
+
+    def counted(shape: ItemShape, value: Any) -> bool:
+        tried.append(value)
+        return identifies(shape, value)
+
+    monkeypatch.setattr(ItemShape, "identifies", counted)
+    made = [ask("POST", "/rooms", json={"name": "A"}).json()["id"] for _ in range(10)]
+    listed = [it["id"] for it in ask("GET", "/rooms").json()]
+    assert set(range(101, 109)) <= {*listed}
+    assert len(set(made)) == len(made)
+    assert len(tried) < 200
