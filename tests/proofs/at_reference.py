@@ -44,6 +44,7 @@ def judged(
     accept: tuple[str, ...] = (),
     exhausts: bool = False,
     cases: int = 0,
+    rules: tuple[str, ...] = (),
 ) -> Outcome:
     """Returns what verify finds on a reference as good as new.
 
@@ -53,18 +54,24 @@ def judged(
         accept: Rules that are accepted to be broken.
         exhausts: Whether limits may be used up, which takes more than the budget of an hour.
         cases: Generated cases of each operation.
+        rules: The rules to judge; empty for all.
     """
     wire = InProcess(options, parts)
     time = Time(now=wire.clock, wait=wire.clock.move, advance=wire.clock.move)
     allowance = Allowance(pause=timedelta(hours=2)) if exhausts else Allowance()
     deployment = Deployment(target(accept, exhausts=exhausts), wire, time, allowance)
-    return carry_out(deployment, RunOptions(phases=phases_of(cases, is_mock=False)))
+    return carry_out(deployment, RunOptions(rules, phases=phases_of(cases, is_mock=False)))
 
 
-def caught(fault: Fault) -> dict[str, int]:
-    """Returns the rules of a fault that were found broken, each with its first request's number."""
+def caught(fault: Fault, rules: tuple[str, ...] = ()) -> dict[str, int]:
+    """Returns the rules of a fault that were found broken, each with its first request's number.
+
+    Args:
+        fault: The fault.
+        rules: The rules to judge; empty for all.
+    """
     numbers: dict[str, int] = {}
-    for finding in judged(parts=fault.parts).findings:
+    for finding in judged(parts=fault.parts, rules=rules).findings:
         if finding.rule.id in fault.rules:
             number = finding.exchange.number
             numbers[finding.rule.id] = min(number, numbers.get(finding.rule.id, number))

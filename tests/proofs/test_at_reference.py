@@ -1,6 +1,7 @@
 """The independent reference keeps every rule that binds it, and each of its faults breaks one.
 
-So it is what the interface says, and no test of its own repeats that. ``make mutants`` tries all faults.
+So it is what the interface says, and no test of its own repeats that. Here every second fault meets the
+probes of its own rules; ``make mutants`` runs all of verify on every fault.
 """
 
 import pytest
@@ -20,6 +21,7 @@ def test_every_rule_that_the_interface_states_or_implies_is_seen_to_hold():
     assert len(binding) > 100
 
 
-@pytest.mark.parametrize("fault", [*EVERY.values()][::8], ids=lambda fault: fault.name)
+@pytest.mark.parametrize("fault", [*EVERY.values()][::2], ids=lambda fault: fault.name)
 def test_a_fault_is_caught_by_a_rule_that_it_breaks(fault):
-    assert at_reference.caught(fault)
+    # a few show only after requests of other rules
+    assert at_reference.caught(fault, fault.rules) or at_reference.caught(fault)

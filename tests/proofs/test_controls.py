@@ -18,7 +18,7 @@ LIFTING = [choice for choice in others() if RULES[SWITCHES[choice[0]].rule].stat
 
 @pytest.mark.parametrize(
     ("deployment", "seed"),
-    [("mock", 1), ("facts", 2), ("reference", 3), ("mock in full", 4), ("reference in full", 5)],
+    [("facts", 2), ("reference", 3), ("reference in full", 5)],
 )
 def test_a_deployment_that_chose_otherwise_breaks_nothing(deployment, seed):
     choices = at_random(seed)
