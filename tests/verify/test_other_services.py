@@ -14,7 +14,7 @@ from understudy.api.options import DeploymentOptions
 from understudy.cli import main
 from understudy.collections.rules import INFERRED
 from understudy.errors import StartupError
-from understudy.verify.findings import Outcome
+from understudy.verify.findings import Event, Exchanged, Outcome
 from understudy.verify.run import RunOptions
 from understudy.verify.target import Mode
 
@@ -70,6 +70,33 @@ components:
     Bed: {type: object, properties: {id: {type: integer, readOnly: true}, crop: {type: string}}}
 """
 
+PETS = """
+openapi: 3.0.3
+info: {title: Pets, version: "1"}
+paths:
+  /pets:
+    post:
+      requestBody: {required: true, content: {application/json: {schema: {$ref: "#/components/schemas/Pet"}}}}
+      responses: {"405": {description: Invalid.}}
+  /pets/{petId}:
+    parameters: [{name: petId, in: path, required: true, schema: {type: integer}}]
+    get: {responses: {"200": {description: One., content: {application/json: {schema: {$ref: "#/components/schemas/Pet"}}}}, "404": {description: None.}}}
+    delete: {responses: {"204": {description: Gone.}, "404": {description: None.}}}
+  /orders:
+    post:
+      requestBody: {required: true, content: {application/json: {schema: {$ref: "#/components/schemas/Order"}}}}
+      responses: {"200": {description: Made., content: {application/json: {schema: {$ref: "#/components/schemas/Order"}}}}}
+  /orders/{orderId}:
+    parameters: [{name: orderId, in: path, required: true, schema: {type: integer}}]
+    get: {responses: {"200": {description: One., content: {application/json: {schema: {$ref: "#/components/schemas/Order"}}}}, "404": {description: None.}}}
+    delete: {responses: {"204": {description: Gone.}, "404": {description: None.}}}
+components:
+  schemas:
+    Pet: {type: object, required: [name], properties: {id: {type: integer, format: int64}, name: {type: string}}}
+    Order: {type: object, properties: {id: {type: integer, format: int64}, petId: {type: integer, format: int64}, quantity: {type: integer}}}
+"""
+"""As in the best-known example of all documents, POST of a pet declares an error alone."""
+
 LABELS = """
 openapi: 3.0.3
 info: {title: Labels, version: "1"}
@@ -112,6 +139,24 @@ def test_the_mock_of_a_document_is_clean_where_schemathesis_takes_valid_requests
     phases = phases_of(5, deployment.document, is_mock=True)[:2]
     outcome = judge(deployment, RunOptions(phases=phases))
     assert [it.summary for it in outcome.findings] == []
+
+
+def test_an_item_without_a_known_identifier_is_created_once_and_ends_no_run(tmp_path) -> None:
+    path = tmp_path / "pets.yaml"
+    path.write_text(PETS)
+    deployment = open_deployment(DeploymentOptions(document=path), {})
+    sources = []
+
+    def listen(event: Event) -> None:
+        if isinstance(event, Exchanged) and event.exchange.request.url.endswith("/pets"):
+            sources.append(event.exchange.source)
+
+    phases = phases_of(5, deployment.document, is_mock=True)
+    outcome = judge(deployment, RunOptions(phases=phases, listen=listen))
+    assert [it.summary for it in outcome.findings] == []
+    assert outcome.internal_errors == ()
+    assert len([it for it in sources if "state" in it or "scenario" in it]) == 1
+    assert outcome.remaining == ("an item of /pets, whose response has no identifier",)
 
 
 def test_a_document_of_webhooks_alone_has_nothing_to_judge(tmp_path):

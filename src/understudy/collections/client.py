@@ -301,8 +301,7 @@ class CollectionClient:
         value = self._identifier_in(exchange, body)
         if value is None:
             self.state.undo.unidentified(pending)
-            msg = f"the response of {' '.join(role.key)} has no identifier of the item"
-            raise NotPermitted(msg)
+            raise _without_identifier(role)
         self.state.undo.created(pending, str(value))
         item, judgements = self.model.create(exchange, value, sent, body)
         self.judge(exchange, judgements)
@@ -359,6 +358,10 @@ class CollectionClient:
         """
         sent = self.requests.sent_as_read(role, request.sent)
         pending = self.requests.pending(request, sent, self.state.who)
+        if self.state.undo.is_unidentified(
+            pending.create
+        ):  # nobody could delete another one either
+            raise _without_identifier(role)
         self.state.undo.expect(pending)
         try:
             exchange = self.send(request, who)
@@ -527,6 +530,10 @@ class CollectionClient:
             return body[name]
         path = urlsplit(exchange.response.header("location")).path.rstrip("/")
         return unquote(path.rpartition("/")[2]) or None
+
+
+def _without_identifier(role: ResourceOperation) -> NotPermitted:
+    return NotPermitted(f"the response of {' '.join(role.key)} has no identifier of the item")
 
 
 _DEEPEST = 3

@@ -50,6 +50,7 @@ class ItemUndo:
         self._journal = journal
         self._write = write
         self._remaining: dict[str, list[str]] = {}
+        self._unidentified: dict[str, None] = {}
         self._deleted: list[str] = []
         self._permitted = ""
 
@@ -100,8 +101,12 @@ class ItemUndo:
     def unidentified(self, pending: PendingItem) -> None:
         """Records that an item was created without a known identifier, so that it remains."""
         self._journal.pending_items.remove(pending)
-        self._leave(f"of {pending.create}, whose response has no identifier", "unknown")
+        self._unidentified[pending.create] = None
         self._write()
+
+    def is_unidentified(self, path: str) -> bool:
+        """Tells whether an item that was created by this path remains without a known identifier."""
+        return path in self._unidentified
 
     def deleted(self, path: str) -> None:
         """Records that an item was deleted by the run itself."""
@@ -145,10 +150,14 @@ class ItemUndo:
     @property
     def remaining(self) -> list[str]:
         """The items that no request deletes, one line for each reason."""
-        return [
+        unnamed = (
+            f"an item of {path}, whose response has no identifier" for path in self._unidentified
+        )
+        named = (
             f"the items {', '.join(names[:_NAMED])}{' and others' * (len(names) > _NAMED)} {reason}"
             for reason, names in self._remaining.items()
-        ]
+        )
+        return [*unnamed, *named]
 
     def _leave(self, reason: str, name: str) -> None:
         self._remaining.setdefault(reason, []).append(name)
