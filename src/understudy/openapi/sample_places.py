@@ -11,6 +11,8 @@ from math import ceil, floor, lcm
 from typing import Any, Final, NamedTuple
 from urllib.parse import unquote
 
+import orjson
+
 from understudy.limits import JSON_INTEGER
 from understudy.openapi.loader import Node
 from understudy.openapi.sample_texts import matches
@@ -79,6 +81,12 @@ class SchemaPlace(NamedTuple):
         keywords = {keyword for part in self.parts for keyword in part.value}
         described = [name for name, its in _KEYWORDS_OF.items() if its & keywords]
         return [*described[:1], "string", *(["integer", "object"] if "not" in keywords else [])]
+
+    @property
+    def is_object(self) -> bool:
+        """Whether the value is meant to be an object: by its types, or without them by its members."""
+        types = self.types
+        return types[0] == "object" and (len(types) == 1 or not self.values("type"))
 
     @property
     def pointer(self) -> str:
@@ -213,13 +221,28 @@ def declared_values(places: Sequence[SchemaPlace], *, with_examples: bool = True
         for part in parts
         if keyword in part.value and not (keyword == "default" and part.value[keyword] in _EMPTY)
     ]
-    return single + [
+    listed = [
         value
         for keyword in (("examples", "enum") if with_examples else ("enum",))
         for part in parts
         if isinstance(part.value.get(keyword), list)
         for value in part.value[keyword]
     ]
+    if not all(place.is_object for place in places):
+        return single + listed
+    return [it for it in map(_object_in, (*single, *listed)) if it is not None]
+
+
+def _object_in(value: Any) -> dict[str, Any] | None:
+    """Returns a declared object, which authors also write as a text of JSON; None for other values.
+
+    Where a schema names members and no type, its validator accepts every text, too.
+    """
+    try:
+        read = orjson.loads(value) if isinstance(value, str) else value
+    except orjson.JSONDecodeError:
+        return None
+    return read if isinstance(read, dict) else None
 
 
 _EMPTY: tuple[Any, ...] = ("", [], {}, None)

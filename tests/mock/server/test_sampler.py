@@ -238,6 +238,28 @@ def test_an_example_that_breaks_its_schema_is_passed_over() -> None:
     assert kept({"type": "integer", "example": "many", "default": 5}, "3.0.3") == 5
 
 
+MEMBERS = {"name": {"type": "string"}}
+
+
+@pytest.mark.parametrize("kind", [{"type": "object"}, {}])
+def test_an_example_of_an_object_may_be_written_as_a_text_of_json(kind: dict[str, str]) -> None:
+    schema = {**kind, "properties": MEMBERS, "example": '{"name": "Ada"}'}
+    assert kept(schema, "3.0.3") == {"name": "Ada"}
+
+
+@pytest.mark.parametrize("example", ["see below", "[1]", 7, None])
+def test_an_example_that_is_no_object_is_passed_over_where_a_schema_has_members(
+    example: Any,
+) -> None:
+    made = kept({"properties": MEMBERS, "example": example}, "3.0.3")
+    assert isinstance(made["name"], str)
+
+
+def test_an_example_of_a_text_stays_a_text_where_it_may_be_one() -> None:
+    schema = {"type": ["object", "string"], "properties": MEMBERS, "example": '{"name": "Ada"}'}
+    assert kept(schema, "3.1.0") == '{"name": "Ada"}'
+
+
 def test_another_seed_gives_another_value() -> None:
     compiler, node = schemas({"type": "string", "minLength": 30})
     assert Sampler(compiler, 1).value(node) != Sampler(compiler, 2).value(node)
