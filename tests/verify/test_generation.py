@@ -98,11 +98,19 @@ def test_what_the_document_allows_and_a_deployment_refuses_is_found(outcome):
     assert outcome.findings[0].exchange.operation == "GET /me/avatars"
 
 
-def test_no_operation_is_left_out_on_a_slow_machine(mock, wire):
+@pytest.fixture
+def configuration(mock, wire):
     run = start(Deployment(TARGET, wire, in_process.time_of(mock)), RunOptions(()))
-    configuration = _Generation(run, None, 1)._configuration()
+    return _Generation(run, None, 1)._configuration()
+
+
+def test_no_operation_is_left_out_on_a_slow_machine(configuration):
     # Hypothesis would give the operation up after some seconds of drawing
     assert HealthCheck.too_slow in configuration.suppress_health_check
+
+
+def test_the_first_request_that_shows_a_fault_is_not_made_smaller_by_further_ones(configuration):
+    assert configuration.projects.default.generation.no_shrink
 
 
 def test_the_cases_of_the_owner_are_sent_as_anonymous_too_until_the_budget_is_spent(outcome):

@@ -195,7 +195,12 @@ class _Generation:
                 "workers": options.workers,
                 "cache": {"enabled": False},
                 "suppress-health-check": ["too_slow"],  # a slow machine breaks no rule
-                "generation": {"database": "none", "max-examples": self._cases},
+                "generation": {
+                    "database": "none",
+                    "max-examples": self._cases,
+                    # a finding shows the first request: shrinking would send hundreds for none
+                    "no-shrink": True,
+                },
                 "phases": {
                     "coverage": {"unexpected-methods": []} if is_reading else {},
                     # URLs in responses are not followed: one like http://[ ends the whole phase.
