@@ -84,7 +84,7 @@ class SchemaPlace(NamedTuple):
 
     @property
     def is_object(self) -> bool:
-        """Whether the value is meant to be an object: by its types, or without them by its members."""
+        """True if the value is meant to be an object: by its types, or without them by its members."""
         types = self.types
         return types[0] == "object" and (len(types) == 1 or not self.values("type"))
 
