@@ -501,7 +501,8 @@ class CollectionsJudge:
 
         state = InferredRun(run, self.model)
         for collection, known in self._playable(run):
-            with suppress(NotPermitted):  # an item that it refers to cannot be created
+            # an item that it refers to cannot be created, as `judge` has said
+            with suppress(NotPermitted, LimitExceeded, StartupError):
                 play_items(state, collection, known, examples, steps)
 
     def _playable(self, run: Run) -> list[tuple[ResourceCollection, frozenset[str]]]:
