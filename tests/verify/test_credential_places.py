@@ -1,5 +1,6 @@
 """A credential is written where the document takes it, found there again, and taken away."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -51,3 +52,28 @@ def test_a_credential_is_where_the_document_takes_it(kind):
     assert places.token(request, operation) == TOKEN
     assert places.without(request, operation) == plain
     assert places.token(plain, operation) is None
+
+
+def test_a_credential_is_found_and_taken_away_in_every_alternative_of_an_operation():
+    kinds = ("basic", "header", "cookie", "query")
+    document = document_of(
+        {
+            "openapi": "3.0.3",
+            "info": {"title": "Beds", "version": "1"},
+            "paths": {
+                "/beds": {"get": {"security": [{it: []} for it in kinds], "responses": {"200": {}}}}
+            },
+            "components": {"securitySchemes": {it: SENT[it][0] for it in kinds}},
+        },
+        Path("beds.yaml"),
+    )
+    (operation,) = operations(document)
+    places = CredentialPlaces(security_schemes(document))
+    plain = Request("GET", "http://127.0.0.1:9000/beds?page=2", (("cookie", "a=b"),))
+    for it in kinds:
+        alone = CredentialPlaces({it: SENT[it][0]}).written(plain, operation, TOKEN)
+        assert places.token(alone, operation) == TOKEN
+        assert places.without(alone, operation) == plain
+    every = tuple((name.lower(), text) for name, text in places.headers(TOKEN).items())
+    assert len(every) == 2
+    assert places.without(replace(plain, headers=(*plain.headers, *every)), operation) == plain

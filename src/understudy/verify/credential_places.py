@@ -6,7 +6,7 @@ key in a header, in the query or in a cookie, or a name and a password of HTTP B
 
 import binascii
 from base64 import b64decode, b64encode
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from http.cookies import CookieError, SimpleCookie
@@ -60,14 +60,24 @@ class CredentialPlaces:
 
     def token(self, request: Request, operation: Operation | None) -> str | None:
         """Returns the credential of a request; None without one."""
-        found = (_found(request, place) for place in self.of(operation))
+        found = (_found(request, place) for place in self._any_of(operation))
         return request.token or next(filter(None, found), None)
 
     def without(self, request: Request, operation: Operation | None) -> Request:
         """Returns a request without its credential."""
-        for place in {BEARER, *self.of(operation)}:
+        for place in (BEARER, *self._any_of(operation)):
             request = _without(request, place)
         return request
+
+    def _any_of(self, operation: Operation | None) -> Iterable[Credential]:
+        """Returns every place where a request to an operation may carry a credential.
+
+        These are the places of all its alternatives, and all headers, as ``headers`` fills each of them.
+        """
+        names = (name for it in (operation.security if operation else ()) for name in it)
+        own = credentials_of(self._as_sent[name] for name in names if name in self._as_sent)
+        headers = (it for it in credentials_of(self._as_sent.values()) if it.location == "header")
+        return dict.fromkeys((*self.of(operation), *own, *headers))
 
 
 def _is_bearer(scheme: Mapping[str, Any]) -> bool:
