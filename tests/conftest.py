@@ -66,6 +66,15 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     items[:] = [it for it in items if it.nodeid in named]
 
 
+@pytest.hookimpl(trylast=True)
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    """Saves what a worker has measured, as xdist kills one that takes more than ten seconds to exit."""
+    coverage = Coverage.current()
+    if coverage is not None and hasattr(session.config, "workerinput"):
+        coverage.stop()
+        coverage.save()
+
+
 def pytest_unconfigure(config: pytest.Config) -> None:
     """Says in one last line what skipped tests were missing, and writes their names down."""
     reporter = config.pluginmanager.get_plugin("terminalreporter")
