@@ -358,10 +358,8 @@ class CollectionClient:
         """
         sent = self.requests.sent_as_read(role, request.sent)
         pending = self.requests.pending(request, sent, self.state.who)
-        if self.state.undo.is_unidentified(
-            pending.create
-        ):  # nobody could delete another one either
-            raise _without_identifier(role)
+        if self.state.undo.is_unidentified(pending.create):
+            raise _without_identifier(role)  # nobody could delete another one either
         self.state.undo.expect(pending)
         try:
             exchange = self.send(request, who)

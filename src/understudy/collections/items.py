@@ -224,24 +224,33 @@ class ItemMaker:
             for attempt in range(_ATTEMPTS):
                 yield from self._texts(schema, number, attempt)
 
-    def _integers(self, number: int) -> Iterator[int]:
-        """Yields the integers from a number on between the bounds of all schemas, then those before it.
+    def _integers(self, number: int) -> Iterator[Any]:
+        """Yields the listed integers, or those from a number on within all bounds, then those before it.
 
         Without the bounds, each creation in a full collection would try as many as there can be items.
         """
+        listed = self._values("enum")
+        if listed:
+            yield from itertools.chain.from_iterable(listed)
+            return
         least = max(self._bounds("minimum", "exclusiveMinimum"), default=0)
         most = min(self._bounds("maximum", "exclusiveMaximum"), default=None)
         start = number if number >= least else least + number
         end = start + RECORDS.most if most is None else min(most + 1, start + RECORDS.most)
         yield from range(start, end)
-        yield from range(least, min(start, end))
+        before = min(start, end)
+        yield from range(max(least, before - RECORDS.most), before)
 
     def _bounds(self, *keywords: str) -> list[int]:
-        """Returns the values of keywords in the schemas of an identifier; 3.0 has flags for exclusive ones."""
+        """Returns the values of keywords that bound an identifier; 3.0 has flags for exclusive ones."""
+        numbers = (it for it in self._values(*keywords) if isinstance(it, int | float))
+        return [int(it) for it in numbers if not isinstance(it, bool) and isfinite(it)]
+
+    def _values(self, *keywords: str) -> list[Any]:
+        """Returns the values of keywords in the schemas of an identifier, but for their alternatives."""
         read = self._shape.schemas.keyword
-        values = (read(schema, it) for schema in self._shape.identifying for it in keywords)
-        numbers = (it for it in values if isinstance(it, int | float) and not isinstance(it, bool))
-        return [int(it) for it in numbers if isfinite(it)]
+        values = (read(schema, it, ALL) for schema in self._shape.identifying for it in keywords)
+        return [it for it in values if it is not None]
 
     def _texts(self, schema: Node, number: int, attempt: int) -> tuple[str, ...]:
         name = self._shape.identifier or ""

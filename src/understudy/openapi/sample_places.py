@@ -13,8 +13,9 @@ from urllib.parse import unquote
 
 import orjson
 
-from understudy.limits import JSON_INTEGER
+from understudy.limits import JSON_DEPTH, JSON_INTEGER
 from understudy.openapi.loader import Node
+from understudy.openapi.pointers import levels_of
 from understudy.openapi.sample_texts import matches
 from understudy.openapi.schemas import Schemas
 
@@ -83,10 +84,11 @@ class SchemaPlace(NamedTuple):
         return [*described[:1], "string", *(["integer", "object"] if "not" in keywords else [])]
 
     @property
-    def is_object(self) -> bool:
-        """True if the value is meant to be an object: by its types, or without them by its members."""
+    def container(self) -> type | None:
+        """The type of an object or a list where only that is meant: by types, or else by other keywords."""
         types = self.types
-        return types[0] == "object" and (len(types) == 1 or not self.values("type"))
+        is_certain = len(types) == 1 or not self.values("type")
+        return {"object": dict, "array": list}.get(types[0]) if is_certain else None
 
     @property
     def pointer(self) -> str:
@@ -228,21 +230,24 @@ def declared_values(places: Sequence[SchemaPlace], *, with_examples: bool = True
         if isinstance(part.value.get(keyword), list)
         for value in part.value[keyword]
     ]
-    if not all(place.is_object for place in places):
+    (container, *others) = {place.container for place in places}
+    if container is None or others:
         return single + listed
-    return [it for it in map(_object_in, (*single, *listed)) if it is not None]
+    read = (_from_json(it) if isinstance(it, str) else it for it in (*single, *listed))
+    return [it for it in read if isinstance(it, container)]
 
 
-def _object_in(value: Any) -> dict[str, Any] | None:
-    """Returns a declared object, which authors also write as a text of JSON; None for other values.
+def _from_json(text: str) -> Any:
+    """Returns the JSON value that an author wrote as a text; None for other texts.
 
     Where a schema names members and no type, its validator accepts every text, too.
     """
     try:
-        read = orjson.loads(value) if isinstance(value, str) else value
+        value = orjson.loads(text)
     except orjson.JSONDecodeError:
         return None
-    return read if isinstance(read, dict) else None
+    # the document was checked for its depth, but not what its texts contain
+    return value if levels_of(value, JSON_DEPTH.most) <= JSON_DEPTH.most else None
 
 
 _EMPTY: tuple[Any, ...] = ("", [], {}, None)

@@ -568,3 +568,11 @@ def test_a_collection_whose_identifiers_have_bounds_uses_them_up_and_tries_no_ot
     assert set(range(101, 109)) <= {*listed}
     assert len(set(made)) == len(made)
     assert len(tried) < 200
+
+
+def test_listed_identifiers_are_used_up_before_others(tmp_path) -> None:
+    paths = ROOMS.replace("minimum: 101, maximum: 108", "enum: [3, 70, 5000, 9, 21, 8, 4, 2]")
+    ask = asking(Mock(Settings(document=document_with(tmp_path, paths, ROOM))))
+    for _ in range(10):
+        ask("POST", "/rooms", json={"name": "A"})
+    assert {3, 70, 5000, 9, 21, 8, 4, 2} <= {it["id"] for it in ask("GET", "/rooms").json()}

@@ -247,7 +247,13 @@ def test_an_example_of_an_object_may_be_written_as_a_text_of_json(kind: dict[str
     assert kept(schema, "3.0.3") == {"name": "Ada"}
 
 
-@pytest.mark.parametrize("example", ["see below", "[1]", 7, None])
+@pytest.mark.parametrize("kind", [{"type": "array"}, {}])
+def test_an_example_of_a_list_may_be_written_as_a_text_of_json(kind: dict[str, str]) -> None:
+    schema = {**kind, "items": {"type": "integer"}, "example": "[1, 2]"}
+    assert kept(schema, "3.0.3") == [1, 2]
+
+
+@pytest.mark.parametrize("example", ["see below", "[1]", 7, None, '{"a":' * 900 + "1" + "}" * 900])
 def test_an_example_that_is_no_object_is_passed_over_where_a_schema_has_members(
     example: Any,
 ) -> None:
