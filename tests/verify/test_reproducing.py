@@ -4,6 +4,7 @@ import os
 import re
 import subprocess
 import sys
+from base64 import b64encode
 
 import pytest
 from msgspec.structs import replace
@@ -20,15 +21,18 @@ from tests.proofs.mutants import (
 from tests.proofs.mutants.edge import MUTANTS
 from tests.proofs.mutants.verifying import verified
 from tests.verify import served
+from tests.verify.exchanges import exchange_of
 
 from understudy.api.bundled_target import TARGET
+from understudy.exchange.messages import Request
+from understudy.verify.catalogue import catalogue
 from understudy.verify.clock import machine_clock
 from understudy.verify.deployment import Deployment
 from understudy.verify.findings import Finding
 from understudy.verify.reproducing import commands, snippet
 from understudy.verify.run import RunOptions
 from understudy.verify.runner import carry_out
-from understudy.verify.target import Budget, Target
+from understudy.verify.target import Budget, Credentials, Target
 from understudy.verify.transport import DeploymentTransport
 
 REGISTERED = (avatars, generous, implicit, own_profile, profiles, qr_codes, tokens, uploads)
@@ -84,6 +88,25 @@ def test_the_commands_and_the_program_show_the_finding_again(mutant, rule, telli
     assert re.findall(r"^(\d+) ", printed, re.M)[-1] == wanted
     assert re.search(telling, shown.splitlines()[-1])
     assert re.search(telling, printed.splitlines()[-1])
+
+
+@pytest.mark.parametrize("token", ["mia:tea", "a:b", "a-token-without-a-name"])
+def test_http_basic_is_made_from_the_credential_of_the_target(token):
+    target = Target(base_url="http://127.0.0.1:1", credentials=Credentials(access_token=token))
+    pair = token if ":" in token else f"{token}:{token}"
+    header = f"Basic {b64encode(pair.encode()).decode()}"
+    request = Request("GET", "http://127.0.0.1:1/beds", (("authorization", header),))
+    finding = Finding(
+        catalogue()["answers"], "no failure", "500", (exchange_of("", request=request),)
+    )
+    shell = "\n".join(commands(finding, target.secrets())).replace("curl", "echo")
+    program = snippet(finding, target.secrets()).replace(
+        "httpx.request(", "(lambda *words, **sent: print(sent))("
+    )
+    program = re.sub("^print.*status.*$", "", program, flags=re.M)
+    assert header not in shell + program
+    assert header in run(["bash", "-c", shell], target)
+    assert header in run([sys.executable, "-c", program], target)
 
 
 CAUSES = [

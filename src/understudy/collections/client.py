@@ -372,7 +372,9 @@ class CollectionClient:
         happened = "is carried out later" if exchange.response.is_success else "was refused"
         msg = f"{' '.join(role.key)} {happened}: status {exchange.status}"
         if exchange.status == UNAUTHORIZED and exchange.identity.name != OWNER:
-            msg += "; [credentials] access_token is not given"
+            is_basic = exchange.response.header("www-authenticate").lower().startswith("basic")
+            form = ', which for HTTP Basic is "name:password",' if is_basic else ""
+            msg += f"; [credentials] access_token{form} is not given"
         raise NotPermitted(msg)
 
     def read(self, item: KnownItem) -> None:

@@ -18,7 +18,7 @@ from understudy.exchange.messages import Exchange
 from understudy.verify.findings import Finding
 from understudy.verify.issued_values import IssuedValue, issued_values
 from understudy.verify.permits import SAFE
-from understudy.verify.value_texts import NEARLY, nearly
+from understudy.verify.value_texts import NEARLY
 
 _MOMENT: Final = timedelta(seconds=1)
 """The shortest pause between two steps that a script keeps."""
@@ -110,9 +110,10 @@ def commands(finding: Finding, secrets: Mapping[str, str]) -> list[str]:
 def made_variables(secrets: Mapping[str, str]) -> Iterator[tuple[str, str, str]]:
     """Yields each variable of a secret's near copy, how it is made, and the secret's variable."""
     for secret, base in secrets.items():
-        for way, text in nearly(secret):
-            if text in secrets and way.upper() in secrets[text]:
-                yield secrets[text], way, base
+        for way, near in NEARLY.items():
+            variable = secrets.get(near.make(secret), "")
+            if way.upper() in variable:
+                yield variable, way, base
 
 
 def _named(secrets: Mapping[str, str], issued: Issued) -> dict[str, str]:

@@ -6,7 +6,6 @@ Target files (TOML) are read strictly: a misspelt permission must not silently b
 import json
 import re
 import tomllib
-from base64 import b64encode
 from collections.abc import Iterator, Mapping
 from functools import lru_cache
 from hashlib import md5, sha256
@@ -24,7 +23,7 @@ from understudy.errors import StartupError, expect_no_nul, nearest, not_toml, un
 from understudy.exchange.messages import ANONYMOUS_IDENTITY, Identity
 from understudy.interface.scopes import AUTH, READ_PROFILE, SCOPES
 from understudy.terminal import printable_line
-from understudy.verify.value_texts import MANGLED, nearly
+from understudy.verify.value_texts import MANGLED, NEARLY, nearly
 
 Mode = Literal["observe", "own", "full"]
 Count = Annotated[int, Meta(ge=0)]
@@ -282,10 +281,7 @@ class Target(Table, frozen=True):
     def secrets(self) -> dict[str, str]:
         """Returns each secret with the variable that replaces it in reports."""
         tokens = {token: f"{name.upper()}_TOKEN" for name, (_, token) in self.identities().items()}
-        for text, name in [it for it in tokens.items() if ":" in it[0]]:
-            tokens[b64encode(text.encode()).decode()] = f"{name}_BASIC"
-        as_basic = nearly(self.credentials.access_token or "", ("basic",))
-        tokens |= {text: f"OWNER_TOKEN_{way.upper()}" for way, text in as_basic}
+        tokens |= {NEARLY["basic"].make(text): f"{name}_BASIC" for text, name in tokens.items()}
         if self.credentials.admin_token:
             tokens[self.credentials.admin_token] = "ADMIN_TOKEN"
         for prefix, table in _APPLICATIONS.items():
@@ -330,9 +326,9 @@ _APPLICATIONS: Final = {
 
 def key_of_variable(name: str) -> str:
     """Returns the key whose value a report's variable replaces; empty for the user's variables."""
-    credential = CREDENTIALS.get(name.removesuffix("_BASIC").removesuffix("_TOKEN").lower())
+    credential = CREDENTIALS.get(name.removesuffix("_TOKEN").lower())
     if credential is not None:
-        return f"[credentials] {credential}{' in base64' if name.endswith('_BASIC') else ''}"
+        return f"[credentials] {credential}"
     for prefix, table in _APPLICATIONS.items():
         if name.startswith(prefix):
             return f"[{table}] {name.removeprefix(prefix).lower()}"

@@ -48,10 +48,10 @@ NEARLY: Final[Mapping[str, NearText]] = {
     "escaped": _respelled({letter: f"%{ord(letter):02x}" for letter in _VOWELS}),
     "quoted": NearText(lambda text: f'"{text}"', '\\"${%s}\\"', """'"' + %s + '"'"""),
     "widened": _respelled({letter: chr(ord(letter) + 0xFEE0) for letter in _VOWELS}),  # fullwidth
-    "basic": NearText(
-        lambda text: b64encode(f"{text}:{text}".encode()).decode(),
-        "$(printf %%s \"$%s\" | sed 's/.*/&:&/' | tr -d '\\n' | base64 | tr -d '\\n')",
-        'base64.b64encode(":".join([%s] * 2).encode()).decode()',
+    "basic": NearText(  # a name and a password, or a token as both
+        lambda text: b64encode(re.sub("^[^:]*$", r"\g<0>:\g<0>", text).encode()).decode(),
+        "$(printf %%s \"$%s\" | sed 's/^[^:]*$/&:&/' | tr -d '\\n' | base64 | tr -d '\\n')",
+        r"""base64.b64encode(re.sub("^[^:]*$", r"\g<0>:\g<0>", %s).encode()).decode()""",
     ),
 }
 """The ways to make a near copy of a secret, which a server that compares carelessly accepts."""
