@@ -82,10 +82,18 @@ def heading(path: str, expected: str, actual: str, where: str = "", **more: Any)
          " is made up; expected 404"),
         ("a refusal, 4XX", "status 200", "", "was answered with 200; expected a refusal, 4XX"),
         ("no failure", "status 503", "", "failed with 503; expected no failure"),
+        ("200", "status 404, unknown", "", "was refused with 404, unknown; expected 200"),
     ],
 )  # fmt: skip
 def test_a_cause_is_headed_by_what_was_done_with_the_request(expected, actual, where, words):
     assert heading("/profiles/ada", expected, actual, where) == f"GET /profiles/ada {words}"
+
+
+def test_a_cause_is_headed_by_what_is_said_of_the_status():
+    words = heading("/profiles/ada", "an answer that the document allows", "status 201 is new")
+    assert (
+        words == "GET /profiles/ada: status 201 is new; expected an answer that the document allows"
+    )
 
 
 def test_a_cause_is_headed_by_the_value_that_came():

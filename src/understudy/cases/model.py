@@ -282,6 +282,17 @@ class SetUp(NamedTuple):
     member: str = "image_id"
 
 
+class Mismatch(NamedTuple):
+    """How a response differs from the expected one, in words: the actual and the expected response."""
+
+    actual: str
+    expected: str
+
+    def __str__(self) -> str:
+        """Returns both in one clause."""
+        return f"{self.actual}, expected {self.expected}"
+
+
 class ExpectedResponse(NamedTuple):
     """The response that the contract expects.
 
@@ -296,14 +307,14 @@ class ExpectedResponse(NamedTuple):
     because: str
     location: Location = ""
 
-    def mismatch(self, status: int, location: str = "") -> str:
-        """Returns how a response, by status and Location, differs from the expected one; or ``""``."""
+    def mismatch(self, status: int, location: str = "") -> Mismatch | None:
+        """Returns how a response, by status and Location, differs from the expected one, if it does."""
         if str(status) not in self.statuses and f"{status // 100}XX" not in self.statuses:
-            return f"answered {status}, expected {' or '.join(self.statuses)}"
+            return Mismatch(f"answered {status}", " or ".join(self.statuses))
         is_redirect = status // 100 == 3  # noqa: PLR2004 - 3XX
         if is_redirect and self.location and self.location != _redirect_kind(location):
-            return f"redirected {_redirect_kind(location)}, expected {self.location}"
-        return ""
+            return Mismatch(f"redirected {_redirect_kind(location)}", self.location)
+        return None
 
 
 def _redirect_kind(location: str) -> Location:

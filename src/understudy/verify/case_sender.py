@@ -17,6 +17,7 @@ from understudy.cases.model import (
     Case,
     CaseRequest,
     ExpectedResponse,
+    Mismatch,
     SequenceStep,
     broken_assertions,
     captured,
@@ -128,7 +129,7 @@ class CaseSender:
         has_response: Whether the deployment responded to a case.
         doubts: By operation, why a 404 of it proves nothing; empty if it can be judged.
         exchange: The exchange of the last case; None if it was not sent or not answered.
-        mismatch: How its response differs from the one that the case expects, or an empty text.
+        mismatch: How its response differs from the one that the case expects, if it does.
         items: Replaces made-up identifiers by those of existing items; None to keep them.
     """
 
@@ -141,7 +142,7 @@ class CaseSender:
     has_response: bool = False
     doubts: dict[str, str] = field(default_factory=dict)
     exchange: Exchange | None = None
-    mismatch: str = ""
+    mismatch: Mismatch | None = None
     items: ItemsForCases | None = None
 
     @property
@@ -175,7 +176,7 @@ class CaseSender:
             yield replace(case, outcome=self._outcome(case))
 
     def _outcome(self, case: Case) -> str:
-        self.exchange, self.mismatch = None, ""
+        self.exchange = self.mismatch = None
         if CODE in case.request.variables:
             self.secrets = {**self.test_data.secrets, **self._code()}
         obstacle = self._obstacle(case)
@@ -238,7 +239,7 @@ class CaseSender:
         findings = self._findings(case, exchange)
         if mismatch and not findings and self._is_assumed(case.expected.because):
             return f"not judged: {case.expected.because} is assumed by understudy: {mismatch}"
-        reasons = [mismatch, *findings] if mismatch else findings
+        reasons = [str(mismatch), *findings] if mismatch else findings
         if reasons:
             return f"failed: {'; '.join(reasons)}"
         doubt = self._doubt(case) if exchange.status == HTTPStatus.NOT_FOUND else ""
@@ -408,14 +409,14 @@ def _ask_without_credential(run: Run) -> None:
             run.announce(Found(finding))
 
 
-def _record(run: Run, case: Case, exchange: Exchange, mismatch: str) -> None:
+def _record(run: Run, case: Case, exchange: Exchange, mismatch: Mismatch | None) -> None:
     """Records whether the response to a case is the expected one, as a result of the rule."""
     if (
         exchange.status >= HTTPStatus.INTERNAL_SERVER_ERROR
     ):  # a failure of the server is a finding by itself
         return
-    expected = f"{' or '.join(case.expected.statuses)} ({case.part}, {case.source})"
-    actual = f"{mismatch}: {case.description}" if mismatch else ""
+    expected = f"{mismatch.expected} ({case.part}, {case.source})" if mismatch else ""
+    actual = f"{mismatch.actual}: {case.description}" if mismatch else ""
     # A valid request may be refused for a reason that no document says.
     is_doubtful = case.kind != "invalid" or case.source in LENIENT
     result = CheckResult(not mismatch, expected, actual, is_choice=is_doubtful)

@@ -79,7 +79,7 @@ class FindingsOfCause:
         return self.words or in_words(self.findings[0], secrets)
 
 
-_STATUS: Final = re.compile(r"status (\d+)")
+_STATUS: Final = re.compile(r"status (\d{3})\b(?! is )")  # not "status 201 is not in the document"
 _DEEDS: Final[Mapping[int, str]] = {2: "was answered", 3: "was answered", 4: "was refused"}
 _SENTENCE: Final = 160
 """Most characters of the request, and of the response, in a sentence."""
