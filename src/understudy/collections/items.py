@@ -21,7 +21,7 @@ from understudy.collections.bodies import (
     types_of,
 )
 from understudy.collections.model import Resource, ResourceModel, ResourceParent
-from understudy.collections.names import Moment, canonical, singular
+from understudy.collections.names import Moment, canonical, singular, words
 from understudy.limits import RECORDS
 from understudy.mock.server.worlds import World
 from understudy.mock.store.items import (
@@ -197,17 +197,28 @@ class ItemMaker:
         self._parents = parents
         self._seed = seed
 
-    def identifier(self, number: int, is_taken: Callable[[Any], bool]) -> Any:
+    def identifier(
+        self, number: int, is_taken: Callable[[Any], bool], sent: Mapping[str, Any]
+    ) -> Any:
         """Returns an identifier for a new item: the next integer, or a text of the member's kind.
 
         Args:
             number: The number of the item in its collection.
             is_taken: Tells whether another item has an identifier.
+            sent: The members that the client sent; a slug is made from the title or the name.
         """
-        candidates = (c for it in self._shape.identifying for c in self._candidates(it, number))
+        made = (c for it in self._shape.identifying for c in self._candidates(it, number))
+        candidates = itertools.chain(self._slugs(number, sent), made)
         free = (c for c in candidates if self._shape.identifies(c) and not is_taken(c))
         found = next(free, None)
         return self._beyond(number, is_taken) if found is None else found
+
+    def _slugs(self, number: int, sent: Mapping[str, Any]) -> Iterator[str]:
+        """Yields slugs to try, if the identifier is one."""
+        titles = (sent[name] for name in ("title", "name") if isinstance(sent.get(name), str))
+        slug = "-".join(words(next(titles, "")))
+        if slug and canonical(self._shape.identifier or "") == "slug":
+            yield from (slug, f"{slug}-{number}")
 
     def _beyond(self, number: int, is_taken: Callable[[Any], bool]) -> Any:
         """Returns an identifier where the document leaves none: one that no path may name, yet of its type."""

@@ -11,6 +11,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from functools import partial
+from itertools import chain
 from typing import Any, Final, NamedTuple
 from urllib.parse import parse_qsl, urlencode
 
@@ -162,11 +163,15 @@ def _expected(bound: BoundCall, places: Mapping[str, Steps], parameter: Paramete
 
 
 def _places(bound: BoundCall) -> dict[str, Steps]:
-    """Returns canonical name to place of an item's members, and of those in ``attributes``."""
+    """Returns canonical name to place of an item's members, and of those in ``attributes``.
+
+    A list has the name of one of its values, too: ``tag`` of ``tags`` or ``tagList``.
+    """
     places = {canonical(name): (name,) for name in bound.shape.members}
+    of_one = {singular(it.removesuffix("list") or it): at for it, at in places.items()}
     attributes = bound.shape.members.get("attributes")
     inner = bound.shape.schemas.members(attributes.schema) if attributes else {}
-    return {**{canonical(name): ("attributes", name) for name in inner}, **places}
+    return {**of_one, **{canonical(name): ("attributes", name) for name in inner}, **places}
 
 
 def _test(places: Mapping[str, Steps], parameter: str, expected: Any) -> _Test | None:
@@ -217,7 +222,9 @@ _COMPARISONS: Final[Mapping[str, Callable[[Any, Any], bool]]] = {
 
 def _has(place: Steps, accepted: Sequence[Any], body: Mapping[str, Any]) -> bool:
     actual = value_at(body, place)
-    values = actual if isinstance(actual, list) else [actual]
+    parts = actual if isinstance(actual, list) else [actual]
+    # an object is named by any of its values, such as an author by a user name
+    values = chain.from_iterable(it.values() if isinstance(it, dict) else [it] for it in parts)
     return any(it == one or str(it) == str(one) for it in values for one in accepted)
 
 
@@ -470,12 +477,14 @@ def _with_totals(
     """Returns an envelope with totals, page numbers and links in members with usual names."""
     members = bound.shape.schemas.members(schema)
     result = dict(body)
-    names = {canonical(name) for name in members}
+    names = {_unqualified(bound, name) for name in members}
     for name, member in members.items():
         if isinstance(result.get(name), dict) and depth:
             result[name] = _with_totals(bound, result[name], member, page, depth - 1)
             continue
-        values = _values(bound, canonical(name), page, has_total=bool(names & TOTALS))
+        spellings = (canonical(name), _unqualified(bound, name))
+        found = (_values(bound, it, page, has_total=bool(names & TOTALS)) for it in spellings)
+        values = next(filter(None, found), ())
         is_valid = bound.call.schemas.validator(member).is_valid
         fitting = [value for value in values if is_valid(value)]
         if fitting:
@@ -485,6 +494,15 @@ def _with_totals(
             if name not in required:
                 del result[name]
     return result
+
+
+def _unqualified(bound: BoundCall, name: str) -> str:
+    """Returns the canonical name of a member without that of the list: ``count`` of ``articlesCount``."""
+    *_, of_list = bound.role.response_path or ("",)
+    plain = canonical(name)
+    for own in (canonical(str(of_list)), singular(str(of_list))):
+        plain = plain if plain == own else plain.removeprefix(own).removesuffix(own)
+    return plain
 
 
 def _values(bound: BoundCall, name: str, page: Page, *, has_total: bool) -> tuple[Any, ...]:

@@ -294,7 +294,9 @@ class _Seeding:
             sampled = (it for it in self._sampled(shape) if text_of(it) not in taken)
             identifier = next(sampled, None)
             if identifier is None:
-                identifier = maker.identifier(number, lambda value: text_of(value) in taken)
+                identifier = maker.identifier(
+                    number, lambda value: text_of(value) in taken, example
+                )
         taken.add(text_of(identifier))
         made = maker.body(number, identifier, address.values, {}, None)
         body = {**made, **example, **({name: identifier} if name else {})}

@@ -207,6 +207,7 @@ def _created(bound: calls.BoundCall, sent: Mapping[str, Any]) -> Item:
         identifier = bound.maker.identifier(
             number,
             lambda value: bound.records.has(bound.resource.path, text_of(value)),
+            sent,
         )
     return _kept(bound, number, identifier, sent)
 
