@@ -182,7 +182,8 @@ def echoed(
     """Returns a generated body whose members have the values of the request's arguments.
 
     The items of a list get those of the query, as a search returns matching items. A total beside the
-    only list of an object is the list's length, unless it is a price.
+    only list of an object is the list's length, unless it is a price. An object that has none of the
+    arguments is an envelope, if it has another object.
     """
     names = {parameter.name for parameter in operation.parameters if parameter.location == "query"}
     queried = {name: value for name, value in arguments.items() if name in names}
@@ -204,7 +205,16 @@ def echoed(
     if in_path and _IDENTIFIER.search(in_path[-1]) and in_path[-1] in sent:
         sent.setdefault("id", sent[in_path[-1]])  # /pets/{petId} responds with the pet's id
     content = arguments.get(BODY)
-    return _with_values(body, schema, schemas, {**_writable(content, schema, schemas), **sent})
+    values = {**_writable(content, schema, schemas), **sent}
+    name, *others = [it for it in body if isinstance(body[it], dict)] or [""]
+    inner = schemas.members(schema, ALL).get(name)
+    if inner is None or others or (values.keys() - {name}) & body.keys():
+        return _with_values(body, schema, schemas, values)
+    # an envelope: the request may have one, too
+    sent_inside = content.get(name) if isinstance(content, dict) else None
+    within = {**arguments, BODY: sent_inside if isinstance(sent_inside, dict) else content}
+    made = echoed(body[name], inner, schemas, operation, within)
+    return _with_values(body, schema, schemas, {name: made})
 
 
 def _with_values(
