@@ -283,7 +283,7 @@ class SetUp(NamedTuple):
 
 
 class Mismatch(NamedTuple):
-    """How a response differs from the expected one, in words: the actual and the expected response."""
+    """Says how a response differs from the expected one: the actual and the expected one in words."""
 
     actual: str
     expected: str

@@ -4,7 +4,7 @@ import re
 import string
 from collections.abc import Callable, Iterator, Mapping
 from datetime import date, timedelta
-from functools import cache, lru_cache
+from functools import cache, lru_cache, partial
 from itertools import chain
 from random import Random  # noqa: TID251 - seeded by the caller
 from typing import Any, Final
@@ -32,6 +32,9 @@ _CITIES: Final = (
     *("Ashford", "Brackwater", "Cedar Falls", "Dunmore", "Eastvale", "Fairhaven"),
     *("Glenrock", "Port Lindry", "Kingsmere", "Larkhill", "Millbrook", "Northgate"),
 )
+_COUNTRY_CODES: Final = ("BR", "CA", "DE", "EG", "JP", "KE", "NO", "PT")
+_CURRENCIES: Final = ("BRL", "EUR", "JPY", "KES", "USD")
+_LOCALES: Final = ("de-DE", "en-GB", "fr-FR", "ja-JP", "pt-BR")
 _COUNTRIES: Final = ("Brazil", "Canada", "Egypt", "Germany", "Japan", "Kenya", "Norway", "Portugal")
 _STREETS: Final = ("Harbour Road", "Mill Lane", "Station Street", "Elm Avenue", "Bridge Street")
 _JOBS: Final = ("Baker", "Cartographer", "Editor", "Gardener", "Engineer", "Librarian", "Nurse")
@@ -43,6 +46,9 @@ _WORDS: Final = tuple(
         " north orchard paper quiet river stone thread umbrella valley willow yellow"
     ).split()
 )
+
+
+_CAPITAL: Final = re.compile("(?<=[a-z0-9])(?=[A-Z])")  # where camel case gets an underscore
 
 
 def _word(chance: Random) -> str:
@@ -122,28 +128,58 @@ _BY_FORMAT: Final[Mapping[str, Callable[[Random], str]]] = {
 }
 """Format to a function that makes a random text of it; other formats have a fixed text."""
 
-_BY_NAME: Final[Mapping[str, Callable[[Random], str]]] = {
-    "address": _address,
-    "city": lambda chance: chance.choice(_CITIES),
-    "company": lambda chance: f"{chance.choice(_LAST_NAMES)} & {chance.choice(_LAST_NAMES)}",
-    "country": lambda chance: chance.choice(_COUNTRIES),
-    "description": lambda chance: _sentence(chance, 6),
-    "email": _email,
-    "first_name": lambda chance: chance.choice(_FIRST_NAMES),
-    "job_title": lambda chance: chance.choice(_JOBS),
+_BY_NAMES: Final[Mapping[str, Callable[[Random], str]]] = {
+    "address streetaddress": _address,
+    "avatar icon image logo photo picture thumbnail": lambda it: (
+        f"https://example.com/{_word(it)}.png"
+    ),
+    "bio comment content description detail message note notes summary text": partial(
+        _sentence, words=6
+    ),
+    "city location town": lambda chance: chance.choice(_CITIES),
+    "color colour": lambda chance: f"#{chance.randrange(16**6):06x}",
+    "company companyname": lambda it: f"{it.choice(_LAST_NAMES)} & {it.choice(_LAST_NAMES)}",
+    "country countryname": lambda chance: chance.choice(_COUNTRIES),
+    "countrycode": lambda chance: chance.choice(_COUNTRY_CODES),
+    "currency currencycode": lambda chance: chance.choice(_CURRENCIES),
+    "displayname fullname name": _name,
+    "email emailaddress": _email,
+    "familyname lastname surname": lambda chance: chance.choice(_LAST_NAMES),
+    "filename": lambda chance: f"{_word(chance)}.txt",
+    "firstname givenname": lambda chance: chance.choice(_FIRST_NAMES),
+    "host hostname": _host,
+    "href homepage link uri url website": _url,
+    "ip ipaddress": _BY_FORMAT["ipv4"],
+    "jobtitle": lambda chance: chance.choice(_JOBS),
     "language": lambda chance: chance.choice(_LANGUAGES),
-    "last_name": lambda chance: chance.choice(_LAST_NAMES),
-    "location": lambda chance: chance.choice(_CITIES),
-    "name": _name,
-    "phone": _phone,
+    "locale": lambda chance: chance.choice(_LOCALES),
+    "login nickname username": _user_name,
+    "mobile phone phonenumber telephone": _phone,
+    "postalcode postcode zip zipcode": lambda chance: f"{chance.randrange(10_000, 100_000)}",
     "rating": lambda chance: chance.choice("GR"),  # of films, and of the service's avatars
     "slug": _slug,
+    "addressline1 street": lambda it: f"{it.randrange(1, 200)} {it.choice(_STREETS)}",
+    "subject title": partial(_sentence, words=3),
     "timezone": lambda chance: chance.choice(_TIME_ZONES),
-    "title": lambda chance: _sentence(chance, 3),
-    "url": _url,
-    "username": _user_name,
+    "version": _BY_FORMAT["semver"],
 }
-"""Name of a member to a function that makes a random text for it."""
+_BY_NAME: Final = {name: make for names, make in _BY_NAMES.items() for name in names.split()}
+"""Letters of a member's name to a function that makes a random text for it."""
+
+_BY_LAST_WORD: Final[Mapping[str, Callable[[Random], str]]] = {
+    **{it: _BY_NAME[it] for it in ("city", "description", "email", "phone", "uri", "url")},
+    "at": _BY_FORMAT["date-time"],
+    "date": _BY_FORMAT["date"],
+}
+"""Last of several words of a member's name, as in ``createdAt``, to such a function."""
+
+
+@lru_cache(maxsize=4096)  # few names are in most texts
+def _by_name(name: str) -> Callable[[Random], str] | None:
+    """Returns the function for a member's name, in any style of writing; None if none is known."""
+    first, *others = re.findall("[a-z0-9]+", _CAPITAL.sub("_", name).lower()) or [""]
+    known = _BY_NAME.get("".join((first, *others)))
+    return known or (_BY_LAST_WORD.get(others[-1]) if others else None)
 
 
 PLAIN_FORMATS: Mapping[str, str] = {
@@ -202,7 +238,7 @@ def text_for(name: str, form: str, seed: str) -> str:
     make = _BY_FORMAT.get(form)
     if make is None and form in PLAIN_FORMATS:
         return PLAIN_FORMATS[form]
-    return (make or _BY_NAME.get(name.lower(), _word))(Random(seed))
+    return (make or _by_name(name) or _word)(Random(seed))
 
 
 FAKER_HINT: Final = "x-faker"
@@ -218,8 +254,6 @@ _PROVIDERS: Final = {
     "zip_code": "postcode",
 }
 """Provider names of faker.js to those of Faker, where they differ by more than snake case."""
-
-_CAPITAL: Final = re.compile("(?<=[a-z0-9])(?=[A-Z])")  # where camel case gets an underscore
 
 
 def provided(hint: str, seed: str) -> Any:
@@ -257,7 +291,7 @@ def drawn(seed: str) -> int:
 
 def dynamic_text_for(name: str, form: str, seed: str) -> str:
     """Returns a text as ``text_for`` does; if Faker is installed, it knows more member names."""
-    is_known = form in PLAIN_FORMATS or name.lower() in _BY_NAME
+    is_known = form in PLAIN_FORMATS or _by_name(name) is not None
     text = provided(name, seed) if name and not is_known else None
     return text if isinstance(text, str) else text_for(name, form, seed)
 
