@@ -89,11 +89,7 @@ def test_of_many_conditions_only_the_one_that_never_held_is_named():
     )
 
 
-@pytest.mark.parametrize(
-    "check",
-    CHECKS,
-    ids=lambda check: f"{check.judge.__module__.rpartition('.')[2]}.{check.judge.__name__}",
-)
+@pytest.mark.parametrize("check", CHECKS, ids=lambda check: check.name)
 def test_every_check_says_what_it_judges_and_every_condition_what_must_hold(check):
     is_demand = check.name.startswith("checks.")  # which its rule and its outcome describe
     assert is_demand or check.judge.__doc__.rstrip().endswith((".", ")"))

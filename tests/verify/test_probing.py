@@ -69,7 +69,9 @@ def test_what_few_parts_settle_comes_before_what_many_settle():
     assert names([*common, rare])[0] == "rare"
 
 
-@pytest.mark.parametrize("noted", ["errors.error_no_token", "authorize.refusal_is_a_page"])
+@pytest.mark.parametrize(
+    "noted", ["checks.error_no_token__expect_form_0", "authorize.refusal_is_a_page"]
+)
 def test_a_check_that_can_make_a_finding_comes_before_one_that_can_only_note(noted):
     noting = a_probe("noting", ProbePart((noted,), 1))
     finding = a_probe("finding", ProbePart(("qr_codes.code_is_png",), 1))

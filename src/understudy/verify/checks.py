@@ -149,7 +149,7 @@ def check(
     when: Sequence[Condition] = (),
     **kind: bool,
 ) -> Callable[[Judge], Judge]:
-    """Registers a check.
+    """Registers a check; one function may judge several, each under other conditions.
 
     Args:
         rules: Ids of ``rules.yaml``.
@@ -160,7 +160,8 @@ def check(
     """
 
     def register(judge: Judge) -> Judge:
-        name = f"{judge.__module__.rpartition('.')[2]}.{judge.__name__}"
+        number = sum(each.judge is judge for each in CHECKS)  # makes the name unique
+        name = f"{judge.__module__.rpartition('.')[2]}.{judge.__name__}{number or ''}"
         CHECKS.append(Check(name, rules, frozenset(on), tuple(when), judge, **kind))
         _checks_of.cache_clear()
         _conditions.cache_clear()

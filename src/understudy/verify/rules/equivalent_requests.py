@@ -36,7 +36,6 @@ from understudy.verify.browsing import password_form, post, token_in
 from understudy.verify.checks import (
     CheckResult,
     Condition,
-    Judge,
     check,
     expect,
     found,
@@ -296,17 +295,8 @@ WRITTEN_PARTS: Final[Mapping[str, Part]] = {
 """Rule to the part of a request that it allows to be written in several ways."""
 
 
-def _judge_named(name: str) -> Judge:
-    def judge(exchange: Exchange, history: History) -> CheckResult:
-        """A request gets the same response as the equivalent one before."""
-        return answers_alike(exchange, history)
-
-    judge.__name__ = name.replace("-", "_")
-    return judge
-
-
 for _rule in WRITTEN_PARTS:
-    check(_rule, when=[_repeats, _differs(_rule)])(_judge_named(_rule))
+    check(_rule, when=[_repeats, _differs(_rule)])(answers_alike)
 
 
 is_head = tells("the method is HEAD", lambda it, _: it.request.method == "HEAD")

@@ -39,6 +39,7 @@ from understudy.verify.checks import (
     CheckResult,
     Condition,
     check,
+    demands,
     document_allows_no_such,
     expect,
     is_anonymous,
@@ -106,9 +107,13 @@ def is_one_number(exchange: Exchange, _history: History) -> bool:
     return len(values) == 1 and isinstance(values[0], int) and abs(values[0]) <= _PLAIN_NUMBER
 
 
-def _check_error(
-    rule: str, form: str, *, on: Sequence[str], when: Sequence[Condition], name: str = ""
-) -> None:
+def _expect_form(exchange: Exchange, form: str) -> CheckResult:
+    actual = error_form(exchange)
+    is_of_status = int(form[:3]) != exchange.status
+    return expect(actual == form, form, actual)._replace(is_of_status=is_of_status)
+
+
+def _check_error(rule: str, form: str, *, on: Sequence[str], when: Sequence[Condition]) -> None:
     """Registers a check that a refusal has this status and code, and a reading of the actual ones.
 
     Args:
@@ -116,17 +121,8 @@ def _check_error(
         form: The status and the code, as ``error_form`` returns them.
         on: The operations that it judges.
         when: What must hold of the request, so that nothing else is wrong with it.
-        name: Name of the check if the rule already has one of this kind; by default the rule's.
     """
-
-    def has_form(exchange: Exchange, _history: History) -> CheckResult:
-        """The refusal has the status and the code."""
-        actual = error_form(exchange)
-        is_of_status = int(form[:3]) != exchange.status
-        return expect(actual == form, form, actual)._replace(is_of_status=is_of_status)
-
-    has_form.__name__ = name or rule.replace("-", "_")
-    check(rule, on=on, when=[*when, was_refused], is_shape=True)(has_form)
+    demands(*on)(rule, [*when, was_refused], _expect_form, form, is_shape=True)
     reading(rule, on=on, when=[*when, was_refused], read=error_form)
 
 
@@ -167,7 +163,6 @@ _check_error(
     "403 unknown_email",
     on=[SET_AVATAR],
     when=[is_live, names_unknown_address, may_manage],
-    name="error_unknown_address_of_assignment",
 )
 _check_error(
     "error-picture-type",
@@ -204,7 +199,6 @@ _check_error(
     "400 invalid_body",
     on=[UPDATE_AVATAR],
     when=[has_unknown_member, may_manage, is_live],
-    name="error_unknown_member_of_avatar",
 )
 _check_error(
     "error-invalid-parameter",

@@ -308,41 +308,22 @@ def other_members_are_read_unchanged(exchange: Exchange, history: History) -> Ch
     return expect(not changed, "no other field changed", as_pairs(changed), before, update)
 
 
-@check(
-    "profile-patch-unknown-members",
-    on=[OWN_PROFILE],
-    when=[last_update_named_others, *BEFORE_AND_AFTER],
-)
-def update_of_other_members_changes_nothing(exchange: Exchange, history: History) -> CheckResult:
-    """An update that names a member beyond the seven changes nothing."""
-    return _expect_unchanged(exchange, history)
-
-
-@check(
-    "profile-patch-partial",
-    on=[OWN_PROFILE],
-    when=[last_update_was_refused, *BEFORE_AND_AFTER],
-)
-def refused_update_changes_nothing(exchange: Exchange, history: History) -> CheckResult:
-    """A refused update changes nothing, not even in part (RFC 5789, 2)."""
-    return _expect_unchanged(exchange, history)
-
-
-@check(
-    "profile-patch-strings",
-    on=[OWN_PROFILE],
-    when=[last_update_had_other_value, *BEFORE_AND_AFTER],
-)
-def update_with_other_value_changes_nothing(exchange: Exchange, history: History) -> CheckResult:
-    """An update with a value that is not a string changes nothing."""
-    return _expect_unchanged(exchange, history)
-
-
 def _expect_unchanged(exchange: Exchange, history: History) -> CheckResult:
+    """An update that is refused, or should be, changes nothing, not even in part (RFC 5789, 2)."""
     before = proven(profile_before_update(exchange, history))
     changed = differing(exchange, before, EDITABLE)
     update = last_update(exchange, history)
     return expect(not changed, "nothing changed", as_pairs(changed), before, update)
+
+
+for _rule, _should_change_nothing in (
+    ("profile-patch-unknown-members", last_update_named_others),
+    ("profile-patch-partial", last_update_was_refused),
+    ("profile-patch-strings", last_update_had_other_value),
+):
+    check(_rule, on=[OWN_PROFILE], when=[_should_change_nothing, *BEFORE_AND_AFTER])(
+        _expect_unchanged
+    )
 
 
 def sends_json_that_is_no_object(exchange: Exchange, history: History) -> bool:

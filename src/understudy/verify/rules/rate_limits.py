@@ -85,87 +85,61 @@ def hour_is_used_up(exchange: Exchange, history: History) -> bool:
     return next((each.status == HTTPStatus.TOO_MANY_REQUESTS for each in counted), False)
 
 
-def _expect_limit(exchange: Exchange, limit: int, *, is_mock: bool) -> CheckResult:
+def _limit_of(exchange: Exchange) -> int:
+    """Returns the stated limit: a hundred requests an hour without a token, a thousand with one."""
+    return ANONYMOUS if by_address(exchange) else AUTHENTICATED
+
+
+def _expect_limit(exchange: Exchange, history: History) -> CheckResult:
     """Expects the stated limit; operators can arrange a higher one (interface, Limits, 3)."""
-    actual = proven(count_in(exchange)).limit
-    if is_mock or actual < limit:
+    limit, actual = _limit_of(exchange), proven(count_in(exchange)).limit
+    if history.target.is_mock or actual < limit:
         return expect_equal(actual, limit, "X-RateLimit-Limit")
     return expect(condition=True, expected=f"{limit} or more")
 
 
-def _expect_more(exchange: Exchange, history: History, limit: int) -> CheckResult:
-    before = proven(previous(exchange, history))
+def _expect_more(exchange: Exchange, history: History) -> CheckResult:
+    """Judges a 429 that came while requests were left."""
+    limit, before = _limit_of(exchange), proven(previous(exchange, history))
     actual = f"429 with {before.headers.remaining} left"
     result = expect(False, f"{limit} an hour", actual, before.exchange)  # noqa: FBT003 - never holds
     return result._replace(attempts=limit)
 
 
-@check(
-    "rate-limit-anonymous", on=COUNTED, when=[is_by_address, has_count_headers], is_of_limits=True
-)
-def limit_without_token(exchange: Exchange, history: History) -> CheckResult:
-    """A hundred requests an hour are allowed without a token."""
-    return _expect_limit(exchange, ANONYMOUS, is_mock=history.target.is_mock)
-
-
-@check(
-    "rate-limit-authenticated", on=COUNTED, when=[is_by_token, has_count_headers], is_of_limits=True
-)
-def limit_with_token(exchange: Exchange, history: History) -> CheckResult:
-    """A thousand requests an hour are allowed with a token."""
-    return _expect_limit(exchange, AUTHENTICATED, is_mock=history.target.is_mock)
-
-
-@check(
-    "rate-limit-anonymous",
-    on=COUNTED,
-    when=[is_by_address, is_too_many, something_was_left],
-    is_of_limits=True,
-)
-def no_early_429_without_token(exchange: Exchange, history: History) -> CheckResult:
-    """No request without a token gets 429 while requests are left."""
-    return _expect_more(exchange, history, ANONYMOUS)
-
-
-@check(
-    "rate-limit-authenticated",
-    on=COUNTED,
-    when=[is_by_token, is_too_many, something_was_left],
-    is_of_limits=True,
-)
-def no_early_429_with_token(exchange: Exchange, history: History) -> CheckResult:
-    """No request with a token gets 429 while requests are left."""
-    return _expect_more(exchange, history, AUTHENTICATED)
+for _rule, _is_counted_so in (
+    ("rate-limit-anonymous", is_by_address),
+    ("rate-limit-authenticated", is_by_token),
+):
+    check(_rule, on=COUNTED, when=[_is_counted_so, has_count_headers], is_of_limits=True)(
+        _expect_limit
+    )
+    check(
+        _rule,
+        on=COUNTED,
+        when=[_is_counted_so, is_too_many, something_was_left],
+        is_of_limits=True,
+    )(_expect_more)
 
 
 def _expect_too_many(exchange: Exchange, history: History) -> CheckResult:
+    """Expects 429 if no request was left (interface, Errors)."""
     is_right = exchange.status == HTTPStatus.TOO_MANY_REQUESTS
     before, count = proven(previous(exchange, history))
     actual = f"status {exchange.status} with nothing left"
     return expect(is_right, "429", actual, before)._replace(attempts=count.limit)
 
 
-@check(
-    "rate-limit-answer-429",
-    on=[LOOKUP, QR_CODE],
-    when=[nothing_was_left],
-    is_of_limits=True,
+check("rate-limit-answer-429", on=[LOOKUP, QR_CODE], when=[nothing_was_left], is_of_limits=True)(
+    _expect_too_many
 )
-def limit_is_enforced(exchange: Exchange, history: History) -> CheckResult:
-    """The next request gets 429 if none was left (interface, Errors)."""
-    return _expect_too_many(exchange, history)
-
-
-@check(
+# A choice, since only an assumption of ours counts the own profile.
+check(
     "rate-limit-answer-429",
     on=[OWN_PROFILE, UPDATE_PROFILE],
     when=[nothing_was_left],
     is_of_limits=True,
     is_choice=True,
-)
-def limit_is_enforced_for_the_account(exchange: Exchange, history: History) -> CheckResult:
-    """The own profile gets 429 too if no request was left; an assumption of ours counts it."""
-    return _expect_too_many(exchange, history)
+)(_expect_too_many)
 
 
 @check("rate-limit-answer-429", on=COUNTED, when=[is_too_many], is_of_limits=True)

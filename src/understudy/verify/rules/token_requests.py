@@ -186,12 +186,6 @@ def known_grant_type_is_supported(exchange: Exchange, _history: History) -> Chec
     return expect(error != "unsupported_grant_type", "a known grant type", error)
 
 
-@check("token-grant-type", on=[TOKEN], when=[*_PROVEN, has_other_grant_type])
-def other_grant_type_is_refused(exchange: Exchange, _history: History) -> CheckResult:
-    """Every other grant type is refused."""
-    return expect(exchange.response.is_refusal, "a refusal", f"status {exchange.status}")
-
-
 @check(
     "guessing-slowed",
     on=[TOKEN],
@@ -408,6 +402,7 @@ of_token(
     "token-empty-field", [*_PROVEN, only_scope_is_empty], expect_token, "a token, as if left out"
 )
 of_token("token-grant-type", [*_PROVEN, has_no_grant_type], expect_refused)
+of_token("token-grant-type", [*_PROVEN, has_other_grant_type], expect_refused)
 of_token("token-not-cached", [holds_token], _expect_not_stored)
 of_token(
     "token-not-cached",

@@ -342,6 +342,7 @@ def _expect_unlimited(exchange: Exchange) -> CheckResult:
 
 
 def _expect_valid(exchange: Exchange, history: History) -> CheckResult:
+    """A token is still valid after the time that has passed, or after a newer one was issued."""
     actual = f"status {exchange.status} after {_age(exchange, history).days} days"
     is_valid = exchange.status == HTTPStatus.OK
     uses = (
@@ -396,14 +397,16 @@ token_is_new = tells(
 )
 
 
-@check(
+check(
     "password-grant-token-no-expiry",
     on=[OWN_PROFILE],
     when=[token_is_of_grant("password"), token_was_superseded],
-)
-def older_token_stays_valid(exchange: Exchange, history: History) -> CheckResult:
-    """A token stays valid after its client was issued a newer one."""
-    return _expect_valid(exchange, history)
+)(_expect_valid)
+for _rule, _grant in (
+    ("code-token-no-expiry", "authorization_code"),
+    ("password-grant-token-no-expiry", "password"),
+):
+    check(_rule, on=[OWN_PROFILE], when=[token_is_of_grant(_grant), token_is_old])(_expect_valid)
 
 
 @check(
@@ -421,26 +424,6 @@ def newer_code_ends_no_token(exchange: Exchange, history: History) -> CheckResul
     issued, newer = issue_of(exchange, history), newer_issue(exchange, history)
     is_valid = exchange.status != HTTPStatus.UNAUTHORIZED  # 403 is right if it lacks a scope
     return expect(is_valid, "a token that is still valid", exchange.status, issued, newer)
-
-
-@check(
-    "code-token-no-expiry",
-    on=[OWN_PROFILE],
-    when=[token_is_of_grant("authorization_code"), token_is_old],
-)
-def code_token_lasts(exchange: Exchange, history: History) -> CheckResult:
-    """A token of the code grant does not expire."""
-    return _expect_valid(exchange, history)
-
-
-@check(
-    "password-grant-token-no-expiry",
-    on=[OWN_PROFILE],
-    when=[token_is_of_grant("password"), token_is_old],
-)
-def password_token_lasts(exchange: Exchange, history: History) -> CheckResult:
-    """A token of the password grant does not expire."""
-    return _expect_valid(exchange, history)
 
 
 @probe(
