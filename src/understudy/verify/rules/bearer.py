@@ -1,6 +1,6 @@
 """Authentication by bearer tokens, API keys and scopes (interface, Bearer tokens; RFC 6750)."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from http import HTTPStatus
 from itertools import islice
 from typing import Final
@@ -53,6 +53,13 @@ SCOPE_RULES: Final[Mapping[str, str]] = {
     ASSOCIATED_EMAIL: "scope-of-associated-email",
 }
 """Operation that reads the account to the rule that assumes the scopes which it requires."""
+
+_READS: Final[Mapping[str, tuple[str, Mapping[str, str]]]] = {
+    "scope-of-own-profile": ("/me/profile", {}),
+    "scope-of-avatar-list": ("/me/avatars", {}),
+    "scope-of-associated-email": ("/me/associated-email", {"email_hash": made_up_hash(1)}),
+}
+"""The same rules to path and query of a request."""
 
 ALONE: Final = frozenset({AUTH})
 READING: Final = frozenset({AUTH, READ_PROFILE})
@@ -294,17 +301,15 @@ def reads_of_two_accounts_at_once(client: ProbeClient) -> Parts:
 @probe("scope-per-operation", "error-missing-scope", "error-members", needs=("auth_only",))
 def reads_without_scope(client: ProbeClient) -> Parts:
     """Reads with a token that has the scope ``auth`` alone."""
-    yield client.get("/me/profile", "auth_only")
-    yield client.get("/me/avatars", "auth_only")
-    yield client.get("/me/associated-email", "auth_only", {"email_hash": made_up_hash(1)})
+    for rule in _READS:
+        yield _read(client, "auth_only", rule)
 
 
 @probe("scope-per-operation", needs=("no_auth",))
 def reads_without_auth(client: ProbeClient) -> Parts:
     """Reads with a token that has every scope but ``auth``."""
-    yield client.get("/me/profile", "no_auth")
-    yield client.get("/me/avatars", "no_auth")
-    yield client.get("/me/associated-email", "no_auth", {"email_hash": made_up_hash(1)})
+    for rule in _READS:
+        yield _read(client, "no_auth", rule)
 
 
 @probe("scope-per-operation", needs=("reader",))
@@ -373,31 +378,17 @@ def token_of(client: ProbeClient, *scopes: str) -> str:
     return token_in(client, post(client, form_of(client.app, redirect_code)), scopes)
 
 
-def read_profile(client: ProbeClient, who: str) -> None:
-    """Reads the own profile."""
-    client.get("/me/profile", who)
+def _read(client: ProbeClient, who: str, rule: str) -> Exchange:
+    path, query = _READS[rule]
+    return client.get(path, who, query)
 
 
-def list_avatars(client: ProbeClient, who: str) -> None:
-    """Lists the avatars."""
-    client.get("/me/avatars", who)
-
-
-def ask_about_address(client: ProbeClient, who: str) -> None:
-    """Asks whether the account has an unknown address."""
-    client.get("/me/associated-email", who, {"email_hash": made_up_hash(1)})
-
-
-@probe(
-    *SCOPE_RULES.values(),
-    needs=GRANTED,
-)
+@probe(*_READS, needs=GRANTED)
 def reads_with_manage_scope(client: ProbeClient) -> None:
     """Reads with a token that has the manage scope, but not the read scope."""
     token = token_of(client, AUTH, MANAGE_PROFILE)
-    read_profile(client, token)
-    list_avatars(client, token)
-    ask_about_address(client, token)
+    for rule in _READS:
+        _read(client, token, rule)
 
 
 reading(
@@ -475,27 +466,21 @@ for _operation, _rule in SCOPE_RULES.items():
     )
 
 
-@experiment("scope-of-own-profile", needs=GRANTED, requests=8, undo=ISSUED)
-def own_profile_without_read_scope(client: ProbeClient) -> None:
-    """Reads the own profile with ``auth`` alone, and with ``auth`` and the manage scope."""
-    _with_lesser_scopes(client, read_profile)
+def _register_lesser_scopes(rule: str) -> None:
+    """Registers the experiment that reads with lesser scopes than the rule assumes."""
+
+    def with_lesser_scopes(client: ProbeClient) -> None:
+        """Reads with ``auth`` alone, and with ``auth`` and the manage scope."""
+        _read(client, "auth_only" if client.has("auth_only") else token_of(client, AUTH), rule)
+        _read(client, token_of(client, AUTH, MANAGE_PROFILE), rule)
+
+    name = rule.removeprefix("scope-of-").replace("-", "_")
+    with_lesser_scopes.__name__ = f"{name}_without_read_scope"
+    experiment(rule, needs=GRANTED, requests=8, undo=ISSUED)(with_lesser_scopes)
 
 
-@experiment("scope-of-avatar-list", needs=GRANTED, requests=8, undo=ISSUED)
-def avatars_without_read_scope(client: ProbeClient) -> None:
-    """Lists the avatars with ``auth`` alone, and with ``auth`` and the manage scope."""
-    _with_lesser_scopes(client, list_avatars)
-
-
-@experiment("scope-of-associated-email", needs=GRANTED, requests=8, undo=ISSUED)
-def address_without_read_scope(client: ProbeClient) -> None:
-    """Asks about an address with ``auth`` alone, and with ``auth`` and the manage scope."""
-    _with_lesser_scopes(client, ask_about_address)
-
-
-def _with_lesser_scopes(client: ProbeClient, read: Callable[[ProbeClient, str], None]) -> None:
-    read(client, "auth_only" if client.has("auth_only") else token_of(client, AUTH))
-    read(client, token_of(client, AUTH, MANAGE_PROFILE))
+for _rule in _READS:
+    _register_lesser_scopes(_rule)
 
 
 # Rules that demand one outcome wherever their conditions hold.
