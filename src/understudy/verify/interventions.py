@@ -19,6 +19,7 @@ import orjson
 
 from understudy.exchange.messages import NO_JSON, Exchange, Response
 from understudy.openapi.media_types import declared_for, is_json
+from understudy.openapi.pointers import objects_in
 from understudy.verify.evaluator import Evaluator, is_shown
 from understudy.verify.findings import GENERAL, Finding
 from understudy.verify.history import AGAIN, WRITES
@@ -312,22 +313,8 @@ class _Trial:
     @cached_property
     def _members(self) -> list[dict[str, Any]]:
         """All JSON objects in the responses."""
-        return [
-            it for each in self.exchanges if each.response.is_success for it in _objects(each.body)
-        ]
-
-
-def _objects(value: Any) -> list[dict[str, Any]]:
-    """Returns the JSON objects in a value."""
-    found, left = [], [value]
-    while left:
-        item = left.pop()
-        if isinstance(item, dict):
-            found.append(item)
-        left.extend(
-            item.values() if isinstance(item, dict) else item if isinstance(item, list) else ()
-        )
-    return found
+        successes = (it for it in self.exchanges if it.response.is_success)
+        return [it for each in successes for it in objects_in(each.body)]
 
 
 def _as_in(exchange: Exchange, other: Exchange) -> Repair:
