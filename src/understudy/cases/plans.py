@@ -40,6 +40,7 @@ from understudy.interface.operations import (
     TOKEN_INFO,
     UPLOAD_AVATAR,
     key_of,
+    keyed,
 )
 from understudy.interface.recognition import interface_operations
 from understudy.openapi.loader import Document, Node
@@ -405,12 +406,14 @@ class Planner:
         return part and f"no value was found that the schema of {part} takes"
 
     @cached_property
+    def _by_key(self) -> Mapping[str, Operation]:
+        """The operations by their names in ``interface.operations``."""
+        return keyed(self._operations)
+
+    @property
     def _upload(self) -> Operation | None:
         """The operation that creates an avatar; None if the document has none."""
-        if UPLOAD_AVATAR not in self._own:
-            return None
-        named = ((key_of(each.method, each.path), each) for each in self._operations)
-        return next(operation for key, operation in named if key == UPLOAD_AVATAR)
+        return self._by_key[UPLOAD_AVATAR] if UPLOAD_AVATAR in self._own else None
 
     def _set_up(self, operation: Operation) -> SetUp | None:
         key = key_of(operation.method, operation.path)
@@ -424,13 +427,8 @@ class Planner:
         """Returns the request for the code that a token request needs, or for a token to validate."""
         if key == TOKEN:
             request = authorization_server.code_request(self._test_data)
-            return (
-                None
-                if request is None
-                else SetUp(request, is_shared=False, variable=CODE, member="code")
-            )
-        named = ((key_of(each.method, each.path), each) for each in self._operations)
-        token = next((operation for name, operation in named if name == TOKEN), None)
+            return request and SetUp(request, is_shared=False, variable=CODE, member="code")
+        token = self._by_key.get(TOKEN)
         if key != TOKEN_INFO or token is None:
             return None
         draft = authorization_server.password_grant(self._test_data, self._plain.draft(token))

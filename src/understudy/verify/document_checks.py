@@ -20,7 +20,6 @@ from understudy.interface.operations import (
     UPDATE_PROFILE,
     UPLOAD_AVATAR,
     DeclaredInputs,
-    key_of,
     keyed,
 )
 from understudy.interface.recognition import REQUIRED, envelopes
@@ -240,7 +239,7 @@ FORM: Final = "multipart/form-data"
 @once_per_document
 def declared_inputs(document: Document) -> DeclaredInputs:
     """Returns the inputs that a document declares; the interface's where it declares none."""
-    declared = {key_of(each.method, each.path): each for each in operations(document)}
+    declared = keyed(operations(document))
     size = _query_schema(document, declared.get(QR_CODE), "size")
     icons = _query_schema(document, declared.get(QR_CODE), "type").get("enum")
     return DeclaredInputs(
