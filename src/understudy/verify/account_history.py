@@ -32,7 +32,7 @@ from understudy.verify.value_texts import Pairs, differing_pairs
 
 
 def changes_in(exchange: Exchange) -> dict[str, Any]:
-    """Returns the members that an update names; empty where its body is not an object."""
+    """Returns the members that a request's JSON body names; empty where it is not an object."""
     body = exchange.request.json
     return body if isinstance(body, dict) else {}
 
@@ -241,8 +241,7 @@ def own_hashes(exchange: Exchange, history: History) -> tuple[str, ...]:
 
 def assigned_hash(exchange: Exchange) -> Any:
     """Returns the e-mail hash to which a request assigns an avatar; None if none is named."""
-    body = exchange.request.json
-    return body.get("email_hash") if isinstance(body, dict) else None
+    return changes_in(exchange).get("email_hash")
 
 
 def is_live(exchange: Exchange, history: History) -> bool:
@@ -273,14 +272,10 @@ names_unknown_address = tells(
     "the body names an e-mail address of no account",
     lambda it, history: history.is_made_up(str(assigned_hash(it))),
 )
-
-
-def names_unknown_rating(exchange: Exchange, _history: History) -> bool:
-    """Tells whether the update names a rating that does not exist."""
-    body = exchange.request.json
-    return isinstance(body, dict) and "rating" in body and body["rating"] not in RATINGS
-
-
+names_unknown_rating = tells(
+    "the update names a rating that does not exist",
+    lambda it, _: changes_in(it).get("rating", "G") not in RATINGS,
+)
 names_own_address = tells(
     "the body names an e-mail address of the account",
     lambda it, history: assigned_hash(it) in own_hashes(it, history),

@@ -55,8 +55,7 @@ def latest_attempts(before: Exchange, history: History) -> Iterator[Exchange]:
 def update_of_member(names: Iterable[str], history: History) -> Exchange | None:
     """Returns the newest update of any avatar that set one of these members."""
     for update in history.of(UPDATE_AVATAR):
-        body = update.request.json
-        if update.response.is_success and isinstance(body, dict) and {*names} & {*body}:
+        if update.response.is_success and {*names} & {*changes_in(update)}:
             return update
     return None
 
@@ -108,8 +107,8 @@ def update_before(exchange: Exchange, history: History, names: Iterable[str]) ->
     for earlier in history.of(exchange.operation):
         is_same = earlier.value == exchange.value and earlier.response.is_success
         is_own = earlier.identity.account == exchange.identity.account
-        body = earlier.request.json if isinstance(earlier.request.json, dict) else {}
-        if earlier.number < exchange.number and is_same and is_own and {*names} & {*body}:
+        is_named = bool({*names} & {*changes_in(earlier)})
+        if earlier.number < exchange.number and is_same and is_own and is_named:
             return earlier
     return None
 

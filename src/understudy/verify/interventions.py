@@ -20,6 +20,7 @@ import orjson
 from understudy.exchange.messages import NO_JSON, Exchange, Response
 from understudy.openapi.media_types import declared_for, is_json
 from understudy.openapi.pointers import objects_in
+from understudy.verify.account_history import changes_in
 from understudy.verify.evaluator import Evaluator, is_shown
 from understudy.verify.findings import GENERAL, Finding
 from understudy.verify.history import AGAIN, WRITES
@@ -294,11 +295,10 @@ class _Trial:
         if not members:
             return exchange
         body = orjson.loads(exchange.response.body)
-        sent = exchange.request.json if isinstance(exchange.request.json, dict) else {}
         for member in members:
             holder = reduce(getitem, member.holder, body)
             like = self._most_alike(holder, member.name)
-            holder[member.name] = {**holder, **like, **sent}.get(member.name)
+            holder[member.name] = {**holder, **like, **changes_in(exchange)}.get(member.name)
         return _with(exchange, body=orjson.dumps(body))
 
     def _most_alike(self, value: Mapping[str, Any], name: str) -> Mapping[str, Any]:

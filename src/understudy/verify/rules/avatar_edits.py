@@ -13,6 +13,7 @@ from understudy.verify.account_history import (
     MEMBERS,
     address_of,
     avatar_in,
+    changes_in,
     ids_in,
     is_live,
     is_sound_change,
@@ -71,10 +72,10 @@ changes_nothing = unless(changes_a_member, "the update names nothing")
 avatar_was_seen = found(last_mention, "an earlier response mentions the avatar")
 
 
-def has_unknown_member(exchange: Exchange, _history: History) -> bool:
-    """Tells whether the body has a member beside rating and text alternative."""
-    body = exchange.request.json
-    return isinstance(body, dict) and not set(body) <= set(MEMBERS)
+has_unknown_member = tells(
+    "the body has a member beside rating and text alternative",
+    lambda it, _: not set(changes_in(it)) <= set(MEMBERS),
+)
 
 
 def last_update(exchange: Exchange, history: History) -> Exchange | None:

@@ -19,6 +19,7 @@ from understudy.verify.account_history import (
     address_of,
     assigned_hash,
     avatar_in,
+    has_object,
     ids_in,
     is_live,
     names_own_address,
@@ -277,12 +278,10 @@ avatar_was_assigned = found(
 )
 
 
-def has_body_without_hash(exchange: Exchange, _history: History) -> bool:
-    """Tells whether the body is an object without email_hash."""
-    body = exchange.request.json
-    return isinstance(body, dict) and "email_hash" not in body
-
-
+has_body_without_hash = tells(
+    "the body is an object without email_hash",
+    lambda it, history: has_object(it, history) and "email_hash" not in it.request.json,
+)
 names_hash_of_other = tells(
     "the body names another account's address",
     lambda it, history: it.identity.account == "own" and history.is_others(str(assigned_hash(it))),
