@@ -30,7 +30,6 @@ from understudy.collections.rules import LIST_COUNTED, LIST_LIMITED
 from understudy.exchange.messages import Exchange, split
 from understudy.verify.checks import CheckResult, expect, expect_equal
 from understudy.verify.clock import machine_time
-from understudy.verify.findings import Found
 from understudy.verify.item_undo import AFTER_DELETION, GONE, ItemUndo
 from understudy.verify.permits import BudgetSpent, NotPermitted, OutOfTime
 from understudy.verify.probe_client import ProbeClient
@@ -85,8 +84,7 @@ class InferredRun:
 
     def note(self, rule: str, result: CheckResult, exchange: Exchange) -> None:
         """Records a judgement, and announces it if it is a new finding."""
-        for finding in self.run.evaluator.judge(rule, result, exchange):
-            self.run.announce(Found(finding))
+        self.run.report(self.run.evaluator.judge(rule, result, exchange))
 
 
 _MOST_PAGES: Final = 10  # read of a list

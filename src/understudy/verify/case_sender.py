@@ -31,7 +31,7 @@ from understudy.interface.operations import DELETE_AVATAR
 from understudy.openapi.operations import operations
 from understudy.verify.browsing import code, password_form, post, token_in
 from understudy.verify.checks import CheckResult, expect
-from understudy.verify.findings import ANSWERS, DOCUMENT, GENERATED, Found
+from understudy.verify.findings import ANSWERS, DOCUMENT, GENERATED
 from understudy.verify.history import LEFT_OPEN
 from understudy.verify.permits import BudgetSpent, NotPermitted, OutOfTime, Refusal, Unreachable
 from understudy.verify.pictures import avatars, upload
@@ -187,8 +187,7 @@ class CaseSender:
         except OutOfTime:
             raise
         except Unreachable as error:
-            for finding in self.run.evaluator.unanswered(error.exchange, str(error)):
-                self.run.announce(Found(finding))
+            self.run.report(self.run.evaluator.unanswered(error.exchange, str(error)))
             if not self.has_response:
                 raise self._nothing_responds(error) from error
             self.unanswered += 1
@@ -405,8 +404,7 @@ def _ask_without_credential(run: Run) -> None:
         expected = "a refusal, as the document requires a credential"
         is_refused = not again.response.is_success
         result = expect(is_refused, expected, f"status {again.status} without it")
-        for finding in run.evaluator.judge(GENERATED.id, result, again):
-            run.announce(Found(finding))
+        run.report(run.evaluator.judge(GENERATED.id, result, again))
 
 
 def _record(run: Run, case: Case, exchange: Exchange, mismatch: Mismatch | None) -> None:
@@ -420,5 +418,4 @@ def _record(run: Run, case: Case, exchange: Exchange, mismatch: Mismatch | None)
     # A valid request may be refused for a reason that no document says.
     is_doubtful = case.kind != "invalid" or case.source in LENIENT
     result = CheckResult(not mismatch, expected, actual, is_choice=is_doubtful)
-    for finding in run.evaluator.judge(GENERATED.id, result, exchange):
-        run.announce(Found(finding))
+    run.report(run.evaluator.judge(GENERATED.id, result, exchange))

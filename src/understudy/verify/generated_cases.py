@@ -26,7 +26,6 @@ from schemathesis.engine.core import EventStream
 from schemathesis.engine.recorder import ScenarioRecorder
 
 from understudy.exchange.messages import UNCHECKED_CREDENTIAL, Exchange, Request, headers_of
-from understudy.verify.findings import Found
 from understudy.verify.gateway import Gateway
 from understudy.verify.history import made_up_hash
 from understudy.verify.permits import BudgetSpent, NotPermitted, OutOfTime, Unreachable
@@ -304,8 +303,7 @@ class _Generation:
         if name not in trusted or (actual is not None and is_false_alarm(actual)):
             return
         is_open = self._run.has_interface and is_undecided(actual or "", exchange.request)
-        for finding in self._run.evaluator.generated(exchange, actual, is_undecided=is_open):
-            self._run.announce(Found(finding))
+        self._run.report(self._run.evaluator.generated(exchange, actual, is_undecided=is_open))
 
     def _is_doubtful(self, exchange: Exchange, name: str) -> bool:
         """Tells whether a check of Schemathesis may have failed though the document allows it.

@@ -242,8 +242,7 @@ class Run:
         Raises:
             Unreachable: There were too many in a row.
         """
-        for finding in self.evaluator.unanswered(refusal.exchange, str(refusal)):
-            self.announce(Found(finding))
+        self.report(self.evaluator.unanswered(refusal.exchange, str(refusal)))
         self.lost += 1
         if self.lost >= GIVE_UP:
             raise refusal
@@ -255,6 +254,11 @@ class Run:
     def announce(self, event: Event) -> None:
         """Passes an event to the listener."""
         self.options.listen(event)
+
+    def report(self, findings: Iterable[Finding]) -> None:
+        """Announces findings that were made for the first time."""
+        for finding in findings:
+            self.announce(Found(finding))
 
 
 Phase = Callable[[Run], None]
@@ -292,8 +296,7 @@ def start(deployment: Deployment, options: RunOptions) -> Run:
         run.exchanges.append(exchange)
         if exchange.source == AGAIN:
             evaluator.history.add(exchange)
-        for finding in evaluated(evaluator, exchange) if exchange.source != AGAIN else ():
-            run.announce(Found(finding))
+        run.report(evaluated(evaluator, exchange) if exchange.source != AGAIN else ())
         most = deployment.allowance.requests
         allowed = None if most is None else most - gateway.sent
         settled, rules, left = evaluator.settled, len(evaluator.rules), gateway.budget.left(None)

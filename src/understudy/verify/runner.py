@@ -24,7 +24,7 @@ from understudy.verify.browsing import form_of, parameters, password_form, post,
 from understudy.verify.clock import machine_time
 from understudy.verify.deployment import Deployment, locked
 from understudy.verify.evaluator import UNJUDGED
-from understudy.verify.findings import Found, Outcome, PhaseStarted
+from understudy.verify.findings import Outcome, PhaseStarted
 from understudy.verify.interventions import roots
 from understudy.verify.permits import BudgetSpent, OutOfTime, Refusal, Unreachable
 from understudy.verify.probe_client import ProbeClient
@@ -369,8 +369,7 @@ def report_unrestored(run: Run) -> None:
             f'{field.name} "{field.before}", as before the run and as the last update sets it',
             f"{field.name} {now}; it stays so",
         )
-        for finding in findings:
-            run.announce(Found(finding))
+        run.report(findings)
 
 
 def _remaining(run: Run) -> Iterator[str]:
