@@ -26,7 +26,7 @@ from understudy.reports.console import Terminal, print_line
 from understudy.terminal import counted, echo
 from understudy.verify.catalogue import catalogue
 from understudy.verify.findings import Listener, Outcome
-from understudy.verify.learner import Learnt, is_repeatable, open_rules
+from understudy.verify.learner import Learnt, open_rules
 from understudy.verify.permits import permission_lines
 from understudy.verify.probing import chosen
 from understudy.verify.readings import PlannedExperiment, planned_experiments
@@ -222,7 +222,7 @@ def print_plan(
     target, again = deployment.target, 0
     document = deployment.document or bundled("service.yaml")
     for probe, reason in chosen(deployment, document, tuple(questions)):
-        again += probe.cost if reason is None and is_repeatable(probe) else 0
+        again += probe.cost if reason is None and not probe.is_exhausting else 0
         plan.add(probe.cost, [rule for rule in probe.rules if rule in questions], reason)
     for experiment in planned_experiments(questions, target, deployment.time):
         again += 0 if experiment.reason else experiment.repetition

@@ -168,14 +168,9 @@ def deciding_breach(findings: list[Finding]) -> Finding | None:
     return next(notes, None) or next(iter(findings), None)
 
 
-def is_repeatable(probe: Probe) -> bool:
-    """Tells whether a probe may be sent twice: one that uses up a limit may not."""
-    return "exhaust" not in probe.needs
-
-
 def _senders() -> Iterator[_Sender]:
     for probe in PROBES:
-        if is_repeatable(probe):
+        if not probe.is_exhausting:
             yield _Sender(f"probe {probe.name}", partial(_send_whole, probe))
     for experiment in EXPERIMENTS:
         if not experiment.tries_numbers:

@@ -95,9 +95,14 @@ class Probe:
         return sum(part.tokens for part in self.parts)
 
     @property
+    def is_exhausting(self) -> bool:
+        """True if it uses up a limit, and so may be sent once, after undoing."""
+        return "exhaust" in self.needs
+
+    @property
     def is_last(self) -> bool:
-        """Tells whether it moves time or uses up a limit, and so comes after all others."""
-        return bool({"clock", "exhaust"} & set(self.needs))
+        """True if it moves time or uses up a limit, and so comes after all others."""
+        return self.is_exhausting or "clock" in self.needs
 
     def steps(self, client: ProbeClient) -> Parts:
         """Yields after each of its parts; a plain function is a single step."""

@@ -391,7 +391,7 @@ def _probes(run: Run) -> None:
             run.reasons |= dict.fromkeys(probe.rules, reason)
             continue
         run.checkable |= set(probe.rules)
-        if not _is_exhausting(probe):
+        if not probe.is_exhausting:
             ready.append(probe)
     _send(run, ready)
 
@@ -419,7 +419,7 @@ _FIRST: Final[Sequence[tuple[str, Phase]]] = (
 def _exhausting(run: Run) -> None:
     """Sends the probes that use up a limit, after undoing, which needs the same limit."""
     candidates = _candidates_of(run)
-    ready = [probe for probe, reason in candidates if reason is None and _is_exhausting(probe)]
+    ready = [probe for probe, reason in candidates if reason is None and probe.is_exhausting]
     if not ready:
         return
     lines = run.undo.restore_changes()
@@ -429,10 +429,6 @@ def _exhausting(run: Run) -> None:
             run.reasons |= dict.fromkeys(probe.rules, reason)
         return
     _send(run, ready)
-
-
-def _is_exhausting(probe: Probe) -> bool:
-    return "exhaust" in probe.needs
 
 
 def _send(run: Run, ready: list[Probe]) -> None:
