@@ -56,8 +56,7 @@ def browse():
         target = replace(TARGET, mode="own")
         routes = routes_of(target, bundled("service.yaml"))
         gateway = Gateway(target, routes, pages, time, Ledger(None, machine_time()))
-        url = f"{TARGET.auth_url}/oauth2/authorize?a=b"
-        return Flow(ProbeClient(gateway, "test"), url).decide(wish)
+        return Flow(ProbeClient(gateway, "test"), [("a", "b")]).decide(wish)
 
     return browse
 

@@ -44,8 +44,9 @@ class Browser:
     client: ProbeClient
     cookies: dict[str, str] = field(default_factory=dict)
 
-    def open(self, url: str) -> Exchange:
-        """Opens a URL, and follows redirects within the authorization server only."""
+    def request(self, pairs: Sequence[tuple[str, str]]) -> Exchange:
+        """Opens an authorization request, and follows redirects within the server only."""
+        url = f"{self._root}/oauth2/authorize?{urlencode(list(pairs), quote_via=quote)}"
         return self._follow(self.client.send("GET", url, headers=self._headers()))
 
     def submit(self, page: Exchange, form: Form, more: Mapping[str, str]) -> Exchange:
@@ -58,6 +59,10 @@ class Browser:
             exchange = self.client.send("GET", url, query=fields, headers=self._headers())
         return self._follow(exchange)
 
+    @property
+    def _root(self) -> str:
+        return (self.client.target.auth_url or "").rstrip("/")
+
     def _headers(self) -> dict[str, str]:
         pairs = "; ".join(f"{name}={text}" for name, text in self.cookies.items())
         return {"accept": _PAGES, **({"cookie": pairs} if pairs else {})}
@@ -69,9 +74,8 @@ class Browser:
                     key, _, value = text.partition(";")[0].partition("=")
                     self.cookies[key.strip()] = value.strip()
             url = urljoin(exchange.request.url, exchange.location.geturl())
-            root = (self.client.target.auth_url or "").rstrip("/")
             redirect_uri = self.client.app.redirect_uri or "\n"  # which no URL starts with
-            leaves = not url.startswith(root) or url.startswith(redirect_uri)
+            leaves = not url.startswith(self._root) or url.startswith(redirect_uri)
             if exchange.status not in REDIRECTS or leaves:
                 return exchange
             exchange = self.client.send("GET", url, headers=self._headers())
@@ -83,16 +87,19 @@ class Flow:
 
     Args:
         client: The client that the browser sends with.
-        url: The authorization request.
+        pairs: The parameters of the request.
         person: The application whose owner signs in; None for the target's main application.
     """
 
     def __init__(
-        self, client: ProbeClient, url: str, person: TargetApplication | None = None
+        self,
+        client: ProbeClient,
+        pairs: Sequence[tuple[str, str]],
+        person: TargetApplication | None = None,
     ) -> None:
         self._person = person or client.app
         self._browser = Browser(client)
-        self._page = self._browser.open(url)
+        self._page = self._browser.request(pairs)
 
     def decide(self, decision: Decision) -> Exchange:
         """Signs in where a page requires it, and presses the button of a decision.
@@ -118,14 +125,14 @@ class Flow:
         return page
 
 
-def sign_in(client: ProbeClient, url: str, username: str, password: str) -> SignIn:
+def sign_in(client: ProbeClient, username: str, password: str) -> SignIn:
     """Tries a user name and a password on the sign-in page, without deciding on consent.
 
     Returns:
         ``unknown`` if no page asks for a password, or the attempt was throttled.
     """
     browser = Browser(client)
-    page = browser.open(url)
+    page = browser.request(parameters(client.app))
     form = next((form for form in forms_in(page) if form.has_password()), None)
     if form is None:
         return "unknown"
@@ -203,24 +210,7 @@ def decide(
     if shortcut is not None:
         name, _, text = shortcut.partition("=")
         return request_authorization(probe_client, [*pairs, (name, text)])
-    return open_request(probe_client, pairs).decide(decision)
-
-
-def open_request(
-    probe_client: ProbeClient,
-    pairs: Sequence[tuple[str, str]],
-    person: TargetApplication | None = None,
-) -> Flow:
-    """Opens an authorization request in a new browser without cookies.
-
-    Args:
-        probe_client: Sends the requests.
-        pairs: The parameters.
-        person: The application whose owner signs in; None for the target's main application.
-    """
-    query = urlencode(list(pairs), quote_via=quote)
-    root = (probe_client.target.auth_url or "").rstrip("/")
-    return Flow(probe_client, f"{root}/oauth2/authorize?{query}", person)
+    return Flow(probe_client, pairs).decide(decision)
 
 
 def code(probe_client: ProbeClient, **changes: str | None) -> str:

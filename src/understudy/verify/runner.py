@@ -13,14 +13,14 @@ from functools import partial
 from http import HTTPStatus
 from pathlib import Path
 from typing import Final
-from urllib.parse import urlencode, urlsplit
+from urllib.parse import urlsplit
 
 from understudy.errors import StartupError
 from understudy.exchange.messages import Exchange
 from understudy.interface.facts import Fact
 from understudy.interface.operations import UPDATE_PROFILE
 from understudy.terminal import counted
-from understudy.verify.browsing import form_of, parameters, password_form, post, sign_in
+from understudy.verify.browsing import form_of, password_form, post, sign_in
 from understudy.verify.clock import machine_time
 from understudy.verify.deployment import Deployment, locked
 from understudy.verify.evaluator import UNJUDGED
@@ -206,9 +206,7 @@ def _is_refused(client: ProbeClient, application: TargetApplication) -> bool:
     """
     if application.username is None or application.password is None:
         return False
-    query = urlencode(parameters(client.app))
-    url = f"{(client.target.auth_url or '').rstrip('/')}/oauth2/authorize?{query}"
-    if sign_in(client, url, application.username, application.password) == "accepted":
+    if sign_in(client, application.username, application.password) == "accepted":
         return False
     return _is_invalid_grant(client, application, application.password)
 

@@ -12,11 +12,11 @@ from understudy.terminal import counted
 from understudy.verify.browsing import (
     STATE,
     WORDS,
+    Flow,
     code_in,
     decide,
     form_of,
     info,
-    open_request,
     parameters,
     post,
     pressed,
@@ -247,8 +247,8 @@ def pages_of_two_flows(client: ProbeClient) -> Parts:
     wider = {"state": "second", "scope[2]": MANAGE_PROFILE}
     second_client = replace(client, source=f"{client.source}, second browser")
     flows = (
-        open_request(client, parameters(app)),
-        open_request(
+        Flow(client, parameters(app)),
+        Flow(
             second_client,
             parameters(app, **wider),
             other if other.username and other.password else None,
@@ -261,7 +261,7 @@ def pages_of_two_flows(client: ProbeClient) -> Parts:
         tokens.append(token_in(client, issued, granted))
         yield info(client, tokens[-1])
     yield from _edits_nothing(client, tokens[0])
-    yield open_request(client, parameters(app)).decide("deny")
+    yield Flow(client, parameters(app)).decide("deny")
 
 
 def _edits_nothing(client: ProbeClient, token: str) -> Parts:
