@@ -63,28 +63,6 @@ class UnrestoredField:
         return f'{self.writer}: {self.name} is {now} and was "{self.before}"'
 
 
-def restore_profile(
-    client: ProbeClient, before: AccountBefore, writer: str
-) -> list[UnrestoredField | str]:
-    """Restores the editable fields of a profile; long texts only if they have changed.
-
-    Returns:
-        The fields that could not be restored, or a line if the profile cannot be read back.
-
-    Raises:
-        Refusal: A request was not sent or got no response.
-    """
-    if before.profile is None:
-        return []
-    short = {n: text for n, text in before.profile.items() if len(text) <= MOST_AT_STAKE}
-    persistent(client, "PATCH", "/me/profile", writer, json=short)
-    differing = _differing_fields(client, before, writer)
-    for field in differing:  # one by one, as a refused value must not prevent the others
-        if isinstance(field, UnrestoredField):
-            persistent(client, "PATCH", "/me/profile", writer, json={field.name: field.before})
-    return _differing_fields(client, before, writer) if differing else []
-
-
 def _differing_fields(
     client: ProbeClient, before: AccountBefore, writer: str
 ) -> list[UnrestoredField | str]:
@@ -327,16 +305,25 @@ class Undo:
         return lines
 
     def _restore_profile(self, account: str, before: AccountBefore) -> list[str]:
+        """Restores the editable fields of a profile; long texts only if they have changed."""
         writer = WRITERS[account]
         is_edited = UPDATE_PROFILE in self._sent.get(account, ())
         if before.profile is None:
             return []
         if not is_edited and not _differing_fields(self._client, before, writer):
             return []
-        differences = restore_profile(self._client, before, writer)
+        short = {n: text for n, text in before.profile.items() if len(text) <= MOST_AT_STAKE}
+        persistent(self._client, "PATCH", "/me/profile", writer, json=short)
+        differing = _differing_fields(self._client, before, writer)
+        for field in differing:  # one by one, as a refused value must not prevent the others
+            if isinstance(field, UnrestoredField):
+                alone = {field.name: field.before}
+                persistent(self._client, "PATCH", "/me/profile", writer, json=alone)
+        if differing:
+            differing = _differing_fields(self._client, before, writer)
         self.unrestored[:] = [field for field in self.unrestored if field.writer != writer]
-        self.unrestored += [field for field in differences if isinstance(field, UnrestoredField)]
-        return [str(difference) for difference in differences]
+        self.unrestored += [field for field in differing if isinstance(field, UnrestoredField)]
+        return [str(field) for field in differing]
 
     def _look_at_profile(self, account: str, before: AccountBefore) -> list[str]:
         """Restores a profile that a deployment changed when a picture was uploaded again."""
