@@ -15,7 +15,6 @@ from textwrap import shorten
 from typing import Final, NamedTuple, TypeVar
 
 from understudy.exchange.messages import Exchange
-from understudy.interface.operations import LOOKUP
 from understudy.interface.scopes import MANAGE_PROFILE, READ_PROFILE
 from understudy.verify.history import History, avatars_in, profile_in
 from understudy.verify.value_texts import as_json, as_text
@@ -455,7 +454,6 @@ is_public_profile = tells(
 is_unknown_identifier = tells(
     "the identifier is made up", lambda it, history: history.is_made_up(it.value)
 )
-is_lookup = tells("the profile is looked up by an identifier", lambda it, _: it.operation == LOOKUP)
 may_read = tells(
     "the token has the scope to read profiles and avatars",
     lambda it, _: it.identity.may(READ_PROFILE),

@@ -209,7 +209,7 @@ def plain_picture(side: int) -> bytes:
 
 def upload(client: ProbeClient, content: bytes, who: str = "owner", **query: str) -> Exchange:
     """Uploads a picture under the field name of the document in force."""
-    files = {client.upload_field: ("understudy.png", content, "image/png")}
+    files = {client.inputs.upload_field: ("understudy.png", content, "image/png")}
     return client.send("POST", "/me/avatars", who, query=query, files=files)
 
 

@@ -98,11 +98,6 @@ class ProbeClient:
         return self.target.application
 
     @property
-    def upload_field(self) -> str:
-        """Name of the form field for an uploaded picture, by the document in force."""
-        return self.inputs.upload_field
-
-    @property
     def inputs(self) -> DeclaredInputs:
         """Inputs that the interface leaves open, as the document in force declares them."""
         return self.gateway.routes.inputs

@@ -108,7 +108,7 @@ class AvatarLife(Machine):
     @rule(select_avatar=st.sampled_from(["true", "false"]))
     def upload(self, select_avatar: str) -> None:
         """Uploads a picture."""
-        files = {self.client.upload_field: ("understudy.png", picture(), "image/png")}
+        files = {self.client.inputs.upload_field: ("understudy.png", picture(), "image/png")}
         query = {"select_avatar": select_avatar}
         avatar = self.send("POST", "/me/avatars", "owner", query=query, files=files).json_object
         if "image_id" in avatar:
