@@ -47,6 +47,7 @@ from understudy.verify.findings import (
 from understudy.verify.history import History
 from understudy.verify.item_undo import is_of_deleted
 from understudy.verify.readings import binds, contradictions
+from understudy.verify.shapes import EDITABLE, length_rule
 from understudy.verify.value_texts import as_json
 
 # The steps of a finding. A check names the exchanges that it compares, but its conditions read more
@@ -126,21 +127,8 @@ UNJUDGED: Final[Mapping[str, str]] = {
     "dashboard-redirect-urls": _DASHBOARD,
     "api-key-by-application": _DASHBOARD,
     "application-deletion-ends-tokens": _DASHBOARD,
-    **dict.fromkeys(
-        (
-            "display-name-length",
-            "description-length",
-            "pronunciation-length",
-            "pronouns-length",
-            "location-length",
-            "job-title-length",
-            "company-length",
-            "upload-largest-side",
-            "avatars-most",
-            "qr-smallest-size",
-        ),
-        _BY_FACTS,
-    ),
+    **dict.fromkeys(map(length_rule, EDITABLE), _BY_FACTS),
+    **dict.fromkeys(("upload-largest-side", "avatars-most", "qr-smallest-size"), _BY_FACTS),
     "token-constant-time": "over a network the differences are smaller than its noise",
 }
 

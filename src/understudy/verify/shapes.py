@@ -70,6 +70,11 @@ EDITABLE = (
 """Members of a profile that an update may change."""
 
 
+def length_rule(member: str) -> str:
+    """Returns the id of the rule on how long the text of an editable member may be."""
+    return f"{member.replace('_', '-')}-length"
+
+
 @cache  # opening the statuses makes a new document, whose results must be kept
 def bundled(name: str) -> Document:
     """Returns a bundled document by its file name, with its statuses opened to classes."""

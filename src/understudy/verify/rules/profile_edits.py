@@ -60,7 +60,7 @@ from understudy.verify.rules.bearer import (
     scopes_are_known,
 )
 from understudy.verify.rules.errors import is_one_number
-from understudy.verify.shapes import EDITABLE
+from understudy.verify.shapes import EDITABLE, length_rule
 from understudy.verify.switches import by_success, experiment, number_reading, reading, two_errors
 from understudy.verify.value_texts import as_json, as_pairs
 
@@ -457,11 +457,6 @@ def _register_length(member: str, alike: str) -> None:
         undo="the profile is restored",
         alike=alike,
     )(of_length)
-
-
-def length_rule(member: str) -> str:
-    """Returns the id of the rule on how long the text of a profile member may be."""
-    return f"{member.replace('_', '-')}-length"
 
 
 for _before, _member in pairwise(("", *EDITABLE)):
