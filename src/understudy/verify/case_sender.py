@@ -39,47 +39,6 @@ from understudy.verify.probe_client import ProbeClient
 from understudy.verify.run import GIVE_UP, ItemsForCases, Phase, Run
 from understudy.verify.target import data_for_target, named_in_target
 
-
-@dataclass
-class CurrentSequence:
-    """The sequence whose steps are being sent.
-
-    Attributes:
-        items: Values of the variables that its steps captured.
-    """
-
-    items: dict[str, str] = field(default_factory=dict)
-
-    def begin(self, case: Case) -> None:
-        """Drops the values of the previous sequence at the first step of a new one."""
-        if case.step is not None and case.step.number == 1:
-            self.items.clear()
-
-    def has(self, names: Iterable[str]) -> bool:
-        """Tells whether earlier steps captured all of these variables."""
-        return set(names) <= self.items.keys()
-
-    def judged(self, step: SequenceStep, exchange: Exchange, outcome: str) -> str:
-        """Returns the outcome of a step, and stores the variables that later steps need.
-
-        Args:
-            step: The step.
-            exchange: Its request and response.
-            outcome: The outcome by its status and by the document.
-        """
-        # an expected refusal, such as 409, has nothing to capture
-        is_refused = bool(step.captures) and not exchange.response.is_success
-        if outcome.startswith("failed") or is_refused:
-            return outcome
-        values = captured(step, exchange.body, exchange.response.header("location"))
-        self.items.update(values)
-        missing = [
-            f"a value for {it.variable}" for it in step.captures if it.variable not in values
-        ]
-        broken = [*missing, *broken_assertions(step, exchange.body, self.items)]
-        return f"failed: the response does not show: {'; '.join(broken)}" if broken else outcome
-
-
 SOURCE = "edge case"
 AUTHORIZE_PATH = "/oauth2/authorize"
 
@@ -124,7 +83,7 @@ class CaseSender:
         test_data: The deployment's test data; ``prepare`` completes it.
         image_id: The existing avatar that cases use instead of the one of ``test_data``.
         secrets: Current values of the variables; the code is replaced for each case.
-        sequence: The sequence whose steps are being sent.
+        carried: Values that the steps of the current sequence captured, by variable.
         unanswered: Consecutive requests without a response.
         has_response: Whether the deployment responded to a case.
         doubts: By operation, why a 404 of it proves nothing; empty if it can be judged.
@@ -137,7 +96,7 @@ class CaseSender:
     test_data: TestData
     image_id: str = ""
     secrets: dict[str, str] = field(default_factory=dict)
-    sequence: CurrentSequence = field(default_factory=CurrentSequence)
+    carried: dict[str, str] = field(default_factory=dict)
     unanswered: int = 0
     has_response: bool = False
     doubts: dict[str, str] = field(default_factory=dict)
@@ -197,14 +156,15 @@ class CaseSender:
         self.unanswered, self.has_response = 0, True
         self.exchange = exchange
         outcome = self._judged(case, exchange)
-        return self.sequence.judged(case.step, exchange, outcome) if case.step else outcome
+        return self._judged_step(case.step, exchange, outcome) if case.step else outcome
 
     def _obstacle(self, case: Case) -> str:
         """Returns why a case cannot be sent, or an empty string."""
         if self.unanswered >= GIVE_UP:
             return f"{GIVE_UP} requests in a row got no response"
-        self.sequence.begin(case)
-        if not self.sequence.has(case.items):
+        if case.step is not None and case.step.number == 1:
+            self.carried.clear()
+        if not self.carried.keys() >= set(case.items):
             return "an earlier step of the sequence created no item"
         missing = set(case.request.variables) - {AVATAR_ID, *case.items, *self.secrets}
         if missing:
@@ -243,6 +203,25 @@ class CaseSender:
             return f"failed: {'; '.join(reasons)}"
         doubt = self._doubt(case) if exchange.status == HTTPStatus.NOT_FOUND else ""
         return f"not judged: {doubt}" if doubt else f"passed: {exchange.status}"
+
+    def _judged_step(self, step: SequenceStep, exchange: Exchange, outcome: str) -> str:
+        """Returns the outcome of a step, and stores the values that later steps need.
+
+        Args:
+            step: The step.
+            exchange: Its request and response.
+            outcome: The outcome by its status and by the document.
+        """
+        # an expected refusal, such as 409, has nothing to capture
+        is_refused = bool(step.captures) and not exchange.response.is_success
+        if outcome.startswith("failed") or is_refused:
+            return outcome
+        values = captured(step, exchange.body, exchange.response.header("location"))
+        self.carried.update(values)
+        names = (it.variable for it in step.captures)
+        missing = [f"a value for {name}" for name in names if name not in values]
+        broken = [*missing, *broken_assertions(step, exchange.body, self.carried)]
+        return f"failed: the response does not show: {'; '.join(broken)}" if broken else outcome
 
     def _doubt(self, case: Case) -> str:
         """Returns why a 404 does not show what the case tests, or an empty text.
@@ -298,7 +277,7 @@ class CaseSender:
 
     def _request(self, case: Case) -> Request:
         placed = case.request if self.items is None else self.items.placed(case)
-        request = placed.filled({**self.secrets, AVATAR_ID: self.image_id, **self.sequence.items})
+        request = placed.filled({**self.secrets, AVATAR_ID: self.image_id, **self.carried})
         path = request.target
         is_approved = case.kind == "valid" and case.expected.location != "with error"
         is_shown = int(case.id[-1], 16) % PAGE_SHARE == 0
