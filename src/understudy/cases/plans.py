@@ -326,50 +326,44 @@ class Planner:
         document: The document.
         site: The server that has its operations.
         test_data: The people, avatars and applications that the cases use.
+
+    Attributes:
+        document: The document.
+        operations: Its operations, in its order.
     """
 
     def __init__(self, document: Document, site: CaseSite, test_data: TestData) -> None:
-        self._document = document
+        self.document = document
+        self.operations = operations(document)
         self._site: CaseSite = site
         self._test_data = test_data
         self._values = SchemaValues(schemas_of(document))
         self._own = interface_operations(document)
         self._plain = PlainRequests(document, site, self._values, self._own)
-        self._operations = operations(document)
-
-    @property
-    def document(self) -> Document:
-        """The document."""
-        return self._document
 
     @property
     def has_interface(self) -> bool:
         """True if the document has operations of the interface."""
         return bool(self._own)
 
-    @property
-    def operations(self) -> tuple[Operation, ...]:
-        """The operations of the document, in its order."""
-        return self._operations
-
     @cached_property
     def _paths(self) -> Paths:
         """Finds the methods of all templates that a path fits."""
-        return Paths({"": self._operations})
+        return Paths({"": self.operations})
 
     @cached_property
     def _addressed(self) -> Counter[Hashable]:
-        return Counter(map(addressed, self._operations))
+        return Counter(map(addressed, self.operations))
 
     @cached_property
     def _sharing(self) -> Counter[tuple[str, str]]:
         """The number of operations of each method and path."""
-        return Counter((it.method, path_shape(it.path)) for it in self._operations)
+        return Counter((it.method, path_shape(it.path)) for it in self.operations)
 
     @cached_property  # needed by the plan of every operation
     def _methods(self) -> Mapping[str, frozenset[str]]:
         methods: dict[str, frozenset[str]] = {}
-        for operation in self._operations:
+        for operation in self.operations:
             shape = path_shape(operation.path)
             methods[shape] = methods.get(shape, frozenset()) | {operation.method}
         return methods
@@ -393,7 +387,7 @@ class Planner:
             partial(self._mutations, context, prose),
             partial(self._generators, context),
             schema if is_json(media_type) else None,
-            self._document,
+            self.document,
             "" if prose is not None else self._doubt(operation),
             self._set_up(operation),
             self._site == "authorization" and key_of(operation.method, operation.path) == TOKEN,
@@ -408,7 +402,7 @@ class Planner:
     @cached_property
     def _by_key(self) -> Mapping[str, Operation]:
         """The operations by their names in ``interface.operations``."""
-        return keyed(self._operations)
+        return keyed(self.operations)
 
     @property
     def _upload(self) -> Operation | None:
@@ -462,11 +456,6 @@ class Planner:
     def _mutations(
         self, context: OperationContext, prose: InterfaceProse | None
     ) -> Iterator[Mutation]:
-        yield from self._mutations_by_document(context)
-        if prose is not None:
-            yield from prose.mutations(context)
-
-    def _mutations_by_document(self, context: OperationContext) -> Iterator[Mutation]:
         operation = context.operation
         media_type, schema = body_of(operation)
         yield from self._parameter_mutations(context)
@@ -484,6 +473,8 @@ class Planner:
             context, self._methods[path_shape(operation.path)] | frozenset(taken)
         )
         yield from self._bearer_mutations(context)
+        if prose is not None:
+            yield from prose.mutations(context)
 
     def _parameter_mutations(self, context: OperationContext) -> Iterator[Mutation]:
         operation = context.operation
