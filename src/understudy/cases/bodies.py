@@ -82,8 +82,6 @@ _WAYS: Mapping[CaseKind, Mapping[str, Callable[[bytes], bytes]]] = {
 
 Path = tuple[str | int, ...]
 
-_JSON_TEXT = "RFC 8259"
-
 
 def json_mutations(context: OperationContext, schema: Node) -> Iterator[Mutation]:
     """Yields the mutations of a JSON body."""
@@ -203,7 +201,7 @@ def _number_literals(context: OperationContext, member: Node, path: Path) -> Ite
     for what, text in texts.LEXEMES.items():
         apply = drafts.member(path, JsonLiteral(text))
         description = f"{'.'.join(map(str, path))}: {what}, {text}"
-        yield context.on(_part_name(path), "number", "type", f"{_JSON_TEXT}, 6").left_open(
+        yield context.on(_part_name(path), "number", "type", f"{JSON_RFC}, 6").left_open(
             description, apply
         )
 
@@ -255,7 +253,7 @@ def _whole(context: OperationContext, schema: Node) -> Iterator[Mutation]:
             kind_of(is_accepted(value)), f"body: {what}", drafts.member((), value)
         )
     for what, content in texts.BAD_JSON.items():
-        yield context.on(BODY, "json", "json-bodies", f"{_JSON_TEXT}, 2").refused(
+        yield context.on(BODY, "json", "json-bodies", f"{JSON_RFC}, 2").refused(
             f"body: no JSON, {what}", drafts.raw(content)
         )
     for depth in (500, 20_000):

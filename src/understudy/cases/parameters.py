@@ -1,11 +1,10 @@
 """Mutations of parameters: edge values, encodings, repetition, and absence."""
 
 from collections.abc import Callable, Iterator
-from functools import partial
 from random import Random  # noqa: TID251 - seeded by the caller
 from typing import Any
 
-from understudy.cases import texts
+from understudy.cases import drafts, texts
 from understudy.cases.drafts import Draft, DraftChange
 from understudy.cases.edges import EdgeValue, edges
 from understudy.cases.model import CaseKind, variable
@@ -64,23 +63,18 @@ def members(
     if not isinstance(base, dict):
         return
     for name, member in context.values.members(schema).items():
-        here, where = f"{part}[{name}]", encoded(f"{parameter.name}[{name}]")
+        here, where = f"{part}[{name}]", f"{parameter.name}[{name}]"
         for edge in edges(context.values, member, is_text=True):
             text, is_valid = written(edge.value), is_accepted({**base, name: edge.value})
             if text and is_valid == edge.is_valid and not isinstance(edge.value, list | dict):
-                apply = partial(_with_pair, where, encoded(text))
+                apply = drafts.query(where, encoded(text))
                 yield context.edge_mutation(here, edge, apply, member.pointer)
         is_needed = name in context.values.schemas.required_names(schema)
         what = f"{name_of(here)} left out"
         if len(base) > 1 or not is_needed:
-            apply = partial(_with_pair, where, None)
             yield context.on(here, "required", "required", f"{schema.pointer}/required").made(
-                kind_of(not is_needed), what, apply
+                kind_of(not is_needed), what, drafts.query(where)
             )
-
-
-def _with_pair(name: str, text: str | None, draft: Draft) -> Draft:
-    return draft.with_query(name) if text is None else draft.with_query(name, text)
 
 
 def _bytewise(form: str) -> Callable[[bytes], str]:

@@ -82,7 +82,7 @@ def quoted(text: str) -> str:
     Raises:
         StartupError: Bruno has no syntax for the text.
     """
-    if text != text.strip() or export.printable(text) != text or export.is_template(text):
+    if not _is_plain(text):
         msg = f"Bruno cannot write {text!r} as a value; leave it out, or choose another format."
         raise StartupError(msg)
     return export.in_braces(text)
@@ -107,10 +107,12 @@ def _reason(case: Case) -> str:
 
 
 def _is_writable(name: str, text: str) -> bool:
-    is_plain = (
-        text == text.strip() and export.printable(text) == text and not export.is_template(text)
-    )
-    return bool(text) and is_plain and not name.startswith("~")  # which would disable the header
+    return bool(text) and _is_plain(text) and not name.startswith("~")  # which would disable it
+
+
+def _is_plain(text: str) -> bool:
+    """Tells whether Bruno leaves a text in a line as it is."""
+    return text == text.strip() and export.printable(text) == text and not export.is_template(text)
 
 
 def _types(request: CaseRequest) -> list[str]:
