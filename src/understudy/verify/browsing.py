@@ -185,7 +185,7 @@ def recased_id(app: TargetApplication) -> str:
 
 def parameters(app: TargetApplication, **changes: str | None) -> list[tuple[str, str]]:
     """Returns the parameters of a valid authorization request; a change to None omits one."""
-    values: dict[str, str | None] = {
+    values = {
         "client_id": app.client_id,
         "redirect_uri": app.redirect_uri,
         "response_type": "code",
@@ -193,7 +193,10 @@ def parameters(app: TargetApplication, **changes: str | None) -> list[tuple[str,
         "scope[1]": READ_PROFILE,
         "state": STATE,
     }
-    values |= changes
+    return _given({**values, **changes})
+
+
+def _given(values: Mapping[str, str | None]) -> list[tuple[str, str]]:
     return [(name, text) for name, text in values.items() if text is not None]
 
 
@@ -254,28 +257,26 @@ def spare_code(probe_client: ProbeClient) -> str:
 
 def form_of(app: TargetApplication, code: str, **changes: str | None) -> list[tuple[str, str]]:
     """Returns the form that exchanges a code for a token; a change to None omits a field."""
-    fields: dict[str, str | None] = {
+    fields = {
         "grant_type": "authorization_code",
         "client_id": app.client_id,
         "client_secret": app.client_secret,
         "redirect_uri": app.redirect_uri,
         "code": code,
     }
-    fields |= changes
-    return [(name, text) for name, text in fields.items() if text is not None]
+    return _given({**fields, **changes})
 
 
 def password_form(app: TargetApplication, **changes: str | None) -> list[tuple[str, str]]:
     """Returns the form of a password grant; a change to None omits a field."""
-    fields: dict[str, str | None] = {
+    fields = {
         "grant_type": "password",
         "client_id": app.client_id,
         "client_secret": app.client_secret,
         "username": app.username,
         "password": app.password,
     }
-    fields |= changes
-    return [(name, text) for name, text in fields.items() if text is not None]
+    return _given({**fields, **changes})
 
 
 def post(probe_client: ProbeClient, form: Sequence[tuple[str, str]], **more: Any) -> Exchange:

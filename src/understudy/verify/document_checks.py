@@ -441,10 +441,6 @@ def _texts(exchange: Exchange, operation: Operation) -> dict[str, dict[str, list
     query: dict[str, list[str]] = {}
     for name, text in exchange.request.pairs:
         query.setdefault(name, []).append(text)
-    return {"query": query, "path": dict(_path_texts(exchange, operation))}
-
-
-def _path_texts(exchange: Exchange, operation: Operation) -> Iterator[tuple[str, list[Any]]]:
     names = PATH_PARAMETER.findall(operation.path)
-    for name, text in zip(names, exchange.values, strict=False):  # a recording may lack them
-        yield name, [text]
+    path = zip(names, exchange.values, strict=False)  # a recording may lack them
+    return {"query": query, "path": {name: [text] for name, text in path}}

@@ -421,7 +421,8 @@ class Evaluator:
         if result.is_choice and (self.is_foreign or self.departures is not None):
             return True  # nothing but its document binds another service, or a newer one
         is_assumed = rule.status in {"assumed", "inferred"} or result.is_choice
-        is_assumed = is_assumed or self._is_by_our_document(rule, exchange)
+        # the authorization server publishes no document: only the bundled one describes it
+        is_assumed |= rule.id == DOCUMENT.id and exchange.site == "authorization"
         if rule.id in target.accept or self._is_decided_by_document(result, exchange):
             return True
         return is_assumed and not self._is_held(rule, result)
@@ -459,10 +460,6 @@ class Evaluator:
             return error.endswith(UNDECLARED) and (is_refusal or not is_success_named)
         is_of_status = error == f"status {exchange.status} {UNDECLARED}"
         return is_of_status and is_refusal and self.departures is not None
-
-    def _is_by_our_document(self, rule: Rule, exchange: Exchange) -> bool:
-        """Tells whether only the bundled document describes the response: none is published."""
-        return rule.id == DOCUMENT.id and exchange.site == "authorization"
 
     def _wait(self, unmet: Unmet) -> None:
         """Remembers, for each rule, the check without a result that met most of its conditions."""

@@ -349,7 +349,7 @@ def play_machine(run: Run, machine: Callable[[], RuleBasedStateMachine], chosen:
     run.forget()
     refusal = None
     try:
-        _run(machine, chosen)
+        run_state_machine_as_test(machine, settings=chosen)  # type: ignore[arg-type]  # accepts any factory
     except (RuleBroken, Flaky):
         pass  # flaky: the deployment may have other users
     except Refusal as error:
@@ -376,10 +376,6 @@ def _refusal_in(group: BaseExceptionGroup[BaseException]) -> Refusal | None:
     while isinstance(error, BaseExceptionGroup):
         error = error.exceptions[0]
     return error if isinstance(error, Refusal) else None
-
-
-def _run(machine: Callable[[], RuleBasedStateMachine], chosen: settings) -> None:
-    run_state_machine_as_test(machine, settings=chosen)  # type: ignore[arg-type]  # accepts any factory
 
 
 # Walks compare deployments. Nothing is shrunk and no broken rule ends a walk: each deployment gets
