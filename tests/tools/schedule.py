@@ -16,7 +16,7 @@ from msgspec import json
 from understudy.api import in_process
 from understudy.api.bundled_target import TARGET
 from understudy.exchange.messages import Exchange
-from understudy.verify import rules
+from understudy.verify import rules  # noqa: F401 - registers every check and probe
 from understudy.verify.checks import CheckResult, checks_for, judged
 from understudy.verify.deployment import Allowance, Deployment
 from understudy.verify.findings import ANSWERS
@@ -25,9 +25,6 @@ from understudy.verify.permits import SAFE
 from understudy.verify.probe_client import ProbeClient
 from understudy.verify.probing import PROBES, SCHEDULE, Parts, Probe, ProbePart, order_of_parts
 from understudy.verify.run import Run, RunOptions, start
-
-LOADED = rules.SECTIONS
-"""Named, so that importing this registers every check and every probe."""
 
 PATIENT = Allowance(pause=timedelta(hours=2))
 

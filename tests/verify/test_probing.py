@@ -7,13 +7,10 @@ import pytest
 from tests.verify.reduced import reduced
 
 from understudy.exchange.messages import Exchange
-from understudy.verify import rules
+from understudy.verify import rules  # noqa: F401 - registers every check and probe
 from understudy.verify.probe_client import MissingNeedError, ProbeClient
 from understudy.verify.probing import Probe, ProbePart, in_order, order_of_parts
 from understudy.verify.target import CREDENTIALS
-
-LOADED = rules.SECTIONS
-"""Named, so that importing this registers every check."""
 
 
 def a_probe(name, *parts, needs=()):

@@ -12,7 +12,6 @@ from understudy.interface.operations import Routes
 from understudy.interface.rules import Rule
 from understudy.openapi.operations import Operation
 from understudy.reports.content import Coverage
-from understudy.verify import rules as sections
 from understudy.verify.causes import first_alike
 from understudy.verify.checks import (
     CHECKS,
@@ -136,10 +135,6 @@ SHOWN = 5
 """Exchanges that a report names for each rule."""
 
 NO_OCCASION = {GENERATED.id: "no cases were generated (--cases)"}
-
-LOADED = sections.SECTIONS
-"""Named, so that importing the evaluator registers every check."""
-
 
 _MINUTE: Final = timedelta(minutes=1)
 

@@ -17,7 +17,7 @@ from typing import Final, NamedTuple
 from understudy.exchange.messages import Exchange
 from understudy.interface.facts import OTHERWISE, Fact, is_as_chosen
 from understudy.interface.rules import NumberRange, Rule
-from understudy.verify import rules
+from understudy.verify import rules  # noqa: F401 - registers every check and reading
 from understudy.verify.checks import CheckResult, expect
 from understudy.verify.clock import Time
 from understudy.verify.gateway import Gateway
@@ -35,9 +35,6 @@ from understudy.verify.switches import (
     range_of,
 )
 from understudy.verify.target import Target
-
-LOADED: Final = rules.SECTIONS
-"""Named, so that importing this registers every reading."""
 
 
 def options_shown(exchange: Exchange, history: History) -> Iterator[tuple[str, str]]:

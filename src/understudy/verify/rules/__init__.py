@@ -1,6 +1,9 @@
-"""Checks, probes and readings of switches; one module for each section of the interface."""
+"""Checks, probes and readings of switches; one module for each section of the interface.
 
-from understudy.verify.rules import (
+Importing the package registers all that the sections define.
+"""
+
+from understudy.verify.rules import (  # noqa: F401 - a section registers itself
     authorize,
     avatar_edits,
     avatar_lists,
@@ -25,30 +28,3 @@ from understudy.verify.rules import (
     unchanged,
     visibility,
 )
-
-SECTIONS = (
-    definition,
-    profiles,
-    visibility,
-    lookups,
-    qr_codes,
-    own_profile,
-    profile_edits,
-    bearer,
-    avatar_lists,
-    avatar_uploads,
-    avatar_edits,
-    unchanged,
-    authorize,
-    scopes,
-    consent,
-    code_grant,
-    token_requests,
-    password_grant,
-    tokens,
-    errors,
-    rate_limits,
-    equivalent_requests,
-    conditional_reads,
-)
-"""The sections in the interface's order; importing them registers all that they define."""
