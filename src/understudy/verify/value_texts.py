@@ -4,6 +4,7 @@ import json
 import re
 from base64 import b64encode
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from datetime import datetime
 from typing import Any, Final, NamedTuple
 
 from understudy.exchange.messages import NO_JSON
@@ -140,6 +141,14 @@ def _excerpts(*values: object) -> Iterator[str]:
 def as_text(value: object) -> str:
     """Returns a text as it is, and any other value as JSON."""
     return value if isinstance(value, str) else as_json(value)
+
+
+def instant(value: object) -> datetime | None:
+    """Returns the date, or the date and time, that a value is in ISO 8601; None for any other."""
+    try:
+        return datetime.fromisoformat(str(value)) if value else None
+    except ValueError:
+        return None
 
 
 def _plain(value: object) -> Any:

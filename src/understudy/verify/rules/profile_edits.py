@@ -1,6 +1,6 @@
 """Changing the own profile (interface, Rules for PATCH /me/profile)."""
 
-from datetime import datetime, timedelta
+from datetime import timedelta
 from http import HTTPStatus
 from itertools import pairwise
 from typing import Final
@@ -62,7 +62,7 @@ from understudy.verify.rules.bearer import (
 from understudy.verify.rules.errors import is_one_number
 from understudy.verify.shapes import EDITABLE, length_rule
 from understudy.verify.switches import by_success, experiment, number_reading, reading, two_errors
-from understudy.verify.value_texts import as_json, as_pairs
+from understudy.verify.value_texts import as_json, as_pairs, instant
 
 TOLERANCE: Final = timedelta(seconds=2)
 """Time between two edits whose timestamps must differ, as they have whole seconds."""
@@ -70,9 +70,7 @@ TOLERANCE: Final = timedelta(seconds=2)
 
 def last_edit_is_over(exchange: Exchange, history: History) -> bool:
     """Tells whether the last edit, if any, was at least two seconds before."""
-    earlier = _instant(
-        profile_in(proven(history.profile_before(exchange))).get("last_profile_edit")
-    )
+    earlier = instant(profile_in(proven(history.profile_before(exchange))).get("last_profile_edit"))
     return earlier is None or exchange.at - earlier >= TOLERANCE
 
 
@@ -163,17 +161,10 @@ def update_is_carried_out(exchange: Exchange, history: History) -> CheckResult:
 def update_moves_last_edit(exchange: Exchange, history: History) -> CheckResult:
     """An update advances the time of the last edit."""
     before = proven(history.profile_before(exchange))
-    earlier = _instant(profile_in(before).get("last_profile_edit"))
-    later = _instant(exchange.json_object.get("last_profile_edit"))
+    earlier = instant(profile_in(before).get("last_profile_edit"))
+    later = instant(exchange.json_object.get("last_profile_edit"))
     is_moved = later is not None and (earlier is None or later > earlier)
     return expect(is_moved, f"later than {earlier}", later, before)
-
-
-def _instant(value: object) -> datetime | None:
-    try:
-        return datetime.fromisoformat(str(value)) if value else None
-    except ValueError:
-        return None
 
 
 @probe(

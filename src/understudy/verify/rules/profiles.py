@@ -31,7 +31,7 @@ from understudy.verify.history import History, avatars_in, profile_in
 from understudy.verify.probe_client import ProbeClient
 from understudy.verify.probing import Parts, probe
 from understudy.verify.shapes import OPTIONAL, schema_error
-from understudy.verify.value_texts import as_json, in_parts
+from understudy.verify.value_texts import as_json, in_parts, instant
 
 SLACK: Final = timedelta(minutes=10)
 """Allowed difference between the clocks of deployment and verify."""
@@ -151,7 +151,7 @@ def _type_error(name: str, value: Any) -> str:
 def last_edit_is_in_utc(exchange: Exchange, _history: History) -> CheckResult:
     """The time of the last edit is a date and time in UTC (ISO 8601)."""
     value = profile_in(exchange)["last_profile_edit"]
-    is_right = isinstance(value, str) and _UTC.fullmatch(value) and _is_instant(value)
+    is_right = isinstance(value, str) and _utc(value) is not None
     return expect(is_right, "a date and time in UTC", value)
 
 
@@ -185,9 +185,8 @@ def upload_is_now(exchange: Exchange, _history: History) -> CheckResult:
 
 def _expect_recent(exchange: Exchange, value: object, *evidence: Exchange | None) -> CheckResult:
     """Expects a time not much before the response; other checks judge malformed times."""
-    since = _now(exchange, min) - SLACK
-    is_old = _UTC.fullmatch(str(value)) and _is_instant(str(value))
-    is_old = is_old and datetime.fromisoformat(str(value)) < since
+    since, moment = _now(exchange, min) - SLACK, _utc(value)
+    is_old = moment is not None and moment < since
     return expect(not is_old, f"a time since {since:%H:%M} UTC", value, *evidence)
 
 
@@ -198,9 +197,9 @@ def no_change_goes_back(exchange: Exchange, history: History) -> CheckResult:
     changes = history.of(UPLOAD_AVATAR, UPDATE_AVATAR)
     same = (each for each in changes if each.json_object.get("image_id") == image)
     before = next((each for each in same if each.at <= exchange.at), None)
-    earlier = str(before.json_object.get("updated_date")) if before is not None else ""
-    is_known = all(_UTC.fullmatch(each) and _is_instant(each) for each in (text, earlier))
-    is_back = is_known and datetime.fromisoformat(text) < datetime.fromisoformat(earlier) - SLACK
+    earlier = before.json_object.get("updated_date") if before is not None else ""
+    then, now = _utc(earlier), _utc(text)
+    is_back = then is not None and now is not None and now < then - SLACK
     return expect(not is_back, f"no time earlier than {earlier}", text, before)
 
 
@@ -216,8 +215,8 @@ def _expect_past(
     exchange: Exchange, values: Iterable[object], *evidence: Exchange | None
 ) -> CheckResult:
     until = _now(exchange) + SLACK
-    ahead = [text for text in map(str, values) if _UTC.fullmatch(text) and _is_instant(text)]
-    ahead = [text for text in ahead if datetime.fromisoformat(text) > until]
+    moments = ((text, _utc(text)) for text in values)
+    ahead = [text for text, moment in moments if moment is not None and moment > until]
     return expect(not ahead, f"no time later than {until:%H:%M} UTC", ahead, *evidence)
 
 
@@ -234,7 +233,7 @@ def registration_date_is_a_date(exchange: Exchange, _history: History) -> CheckR
     """The registration date is a date, or a date and time; the interface shows both."""
     value = profile_in(exchange)["registration_date"]
     error = schema_error(value, "Profile", "properties", "registration_date")
-    is_right = not error and _is_instant(value)
+    is_right = not error and instant(value) is not None
     return expect(is_right, "a date, or a date and time", value)
 
 
@@ -242,17 +241,13 @@ def registration_date_is_a_date(exchange: Exchange, _history: History) -> CheckR
 def updated_date_is_in_utc(exchange: Exchange, _history: History) -> CheckResult:
     """An avatar's date of update is UTC to the second."""
     texts = [str(avatar.get("updated_date")) for avatar in avatars_in(exchange)]
-    wrong = [text for text in texts if not (_TO_THE_SECOND.fullmatch(text) and _is_instant(text))]
+    wrong = [text for text in texts if not (_TO_THE_SECOND.fullmatch(text) and instant(text))]
     return expect(not wrong, "UTC to the second, with Z", wrong)
 
 
-def _is_instant(text: str) -> bool:
-    """Returns whether a text is a date, or a date and time, in ISO 8601."""
-    try:
-        datetime.fromisoformat(text)
-    except ValueError:
-        return False
-    return True
+def _utc(value: object) -> datetime | None:
+    """Returns the moment that a text names in UTC; None for any other value."""
+    return instant(value) if _UTC.fullmatch(str(value)) else None
 
 
 @probe(
