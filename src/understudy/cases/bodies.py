@@ -161,17 +161,11 @@ def _members(context: OperationContext, root: Node, schema: Node, path: Path) ->
         yield _left_out(context, root, here, is_required=name in required)
         is_object = "object" in schemas.types(member) or context.values.members(member)
         if is_object and len(here) < MAX_DEPTH:
-            for mutation in _members(_with_member(context, member, here), root, member, here):
-                yield mutation._replace(
-                    apply=partial(_within, context.values.sample(member), here, mutation)
-                )
+            sample = context.values.sample(member)
+            inside = replace(context, plain=_with_object(context.plain, here, sample))
+            for mutation in _members(inside, root, member, here):
+                yield mutation._replace(apply=partial(_within, sample, here, mutation))
     yield from _additional(context, root, path)
-
-
-def _with_member(context: OperationContext, member: Node, path: Path) -> OperationContext:
-    """Returns the context with a sample object at a path, whose members are to be mutated."""
-    sample = context.values.sample(member)
-    return replace(context, plain=_with_object(context.plain, path, sample))
 
 
 def _with_object(draft: Draft, path: Path, value: Any) -> Draft:

@@ -146,7 +146,7 @@ class RequestBudget:
             BudgetSpent: The requests of the hour are used up.
         """
         if self.is_counting and is_counted(place):
-            token = None if is_open(place, identity) else request.token
+            token = None if is_open(place.operation, identity) else request.token
             self._charge(token, is_restoring=is_restoring, is_exhausting=is_exhausting)
         now, interval = self._time.now(), self.allowance.interval
         if self._last is not None and now - self._last < interval:
@@ -158,7 +158,7 @@ class RequestBudget:
         """Reads the rate-limit headers, so that the next request keeps to the limit."""
         if exchange.operation not in COUNTED:
             return
-        is_anonymous = exchange.operation == QR_CODE or exchange.identity.kind in OPEN_KINDS
+        is_anonymous = is_open(exchange.operation, exchange.identity)
         bucket = ANONYMOUS if is_anonymous else bucket_of(exchange.request.token)
         remaining, reset = (
             limit_header(exchange.response.header, part) for part in ("remaining", "reset")
@@ -230,9 +230,9 @@ def is_counted(place: Place) -> bool:
     return place.operation in COUNTED or (place.site == "resource" and not place.operation)
 
 
-def is_open(place: Place, identity: Identity) -> bool:
+def is_open(operation: str, identity: Identity) -> bool:
     """Returns True if a request is counted for the anonymous client."""
-    return place.operation == QR_CODE or identity.kind in OPEN_KINDS
+    return operation == QR_CODE or identity.kind in OPEN_KINDS
 
 
 def _description(bucket: str) -> str:

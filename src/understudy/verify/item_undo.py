@@ -186,9 +186,9 @@ class ItemUndo:
             single.method, single.path, single.who, json=single.body, headers=single.headers
         )
         headers = _of_reading(single.headers)
-        members = _members_at(
-            self._client.get(single.read, single.who, headers=headers), single.steps
-        )
+        exchange = self._client.get(single.read, single.who, headers=headers)
+        shown = _value_at(exchange.body, single.steps)
+        members = shown if isinstance(shown, Mapping) else {}
         wrong = [name for name, value in single.members.items() if members.get(name) != value]
         if wrong:
             return [f"{single.path}: {', '.join(wrong)} could not be restored"]
@@ -231,11 +231,6 @@ def _value_at(value: Any, steps: tuple[str, ...]) -> Any:
     for step in steps:
         value = value.get(step) if isinstance(value, Mapping) else None
     return value
-
-
-def _members_at(exchange: Exchange, steps: tuple[str, ...]) -> Mapping[str, Any]:
-    members = _value_at(exchange.body, steps)
-    return members if isinstance(members, Mapping) else {}
 
 
 def is_of_deleted(exchange: Exchange, operation: Operation) -> bool:

@@ -249,7 +249,8 @@ def carry_out(deployment: Deployment, options: RunOptions) -> Outcome:
 def _carried_out(run: Run, options: RunOptions) -> Outcome:
     not_restored: list[str] = []
     if options.is_preflighted and run.has_interface:
-        _try_target(run)
+        client = ProbeClient(run.gateway, "preflight")
+        preflight(client, needs_of(_candidates_of(run)), run.deployment.target_file)
     try:
         started, stopped = _phases(run)
     finally:
@@ -345,16 +346,6 @@ def _expect_served(run: Run) -> None:
             "document of this service."
         )
         raise StartupError(msg)
-
-
-def _try_target(run: Run) -> None:
-    """Tries each value of the target that a probe of this run needs.
-
-    Raises:
-        StartupError: The deployment refused a value.
-    """
-    client = ProbeClient(run.gateway, "preflight")
-    preflight(client, needs_of(_candidates_of(run)), run.deployment.target_file)
 
 
 def report_unrestored(run: Run) -> None:
