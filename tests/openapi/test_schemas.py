@@ -244,6 +244,23 @@ def test_the_types_of_a_schema_are_those_it_names(read, schema: str, types: set[
     assert compiler.types(node) == types
 
 
+@pytest.mark.parametrize(
+    ("schema", "is_file"),
+    [
+        ("{type: string, format: binary}", True),
+        ("{allOf: [{type: string}, {format: binary}]}", True),
+        ("{type: string, contentMediaType: image/png}", True),
+        ("{contentMediaType: image/png, contentEncoding: base64}", False),
+        ("{}", True),
+        ("true", False),
+        ("{type: string}", False),
+    ],
+)
+def test_a_member_of_a_form_is_a_file_in_the_words_of_each_version(read, schema, is_file) -> None:
+    compiler, node = schemas(read, schema, "3.1.0")
+    assert compiler.is_file(node) is is_file
+
+
 def test_members_are_found_through_references_and_composition(read) -> None:
     compiler, node = schemas(
         read,

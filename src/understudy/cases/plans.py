@@ -221,12 +221,10 @@ class PlainRequests:
         return scheme
 
     def file_fields(self, schema: Node) -> Iterator[str]:
-        """Yields the names of the file fields of a multipart form."""
-        for name, member in self._values.schemas.members(schema, ALL).items():
-            keywords = self._values.keywords(member)
-            is_binary = keywords.get("format") == "binary" or "contentMediaType" in keywords
-            if is_binary or not keywords:
-                yield name
+        """Returns the names of the file fields of a multipart form."""
+        schemas = self._values.schemas
+        members = schemas.members(schema, ALL).items()
+        return (name for name, member in members if schemas.is_file(member))
 
 
 def _is_structured(media_type: str, schema: Node | None) -> bool:

@@ -272,6 +272,19 @@ class Schemas:
         declared = (part.child("items") for part in self.parts(schema))
         return next((it for it in declared if it and isinstance(it.value, dict)), None)
 
+    def is_file(self, member: Node) -> bool:
+        """Tells whether a member of a multipart form is a file, and not its text in base64.
+
+        OpenAPI 3.0 says ``format: binary``, 3.1 ``contentMediaType`` or nothing at all (3.1.0, 4.8.14.2).
+        """
+        parts = [part.value for part in self.parts(member, ALL)]
+        keywords = {name for part in parts for name in part}
+        is_binary = (
+            self.keyword(member, "format", ALL) == "binary" or "contentMediaType" in keywords
+        )
+        is_free = bool(parts) and not keywords
+        return (is_binary or is_free) and "contentEncoding" not in keywords
+
     def required_names(self, schema: Node) -> list[str]:
         """Returns the members that an object schema requires, through references and ``allOf``."""
         names = [n for it in self.parts(schema, ALL) for n in it.value.get("required", ())]

@@ -269,22 +269,11 @@ def _shown_members(document: Document, operation: Operation | None) -> dict[str,
 
 
 def _upload_field(document: Document, operation: Operation | None) -> str:
-    names = _binary_members(document, operation) if operation is not None else []
+    schemas = schemas_of(document)
+    schema = _body_schema(operation, FORM) if operation is not None else None
+    members = schemas.members(schema, ALL).items()
+    names = [name for name, member in members if schemas.is_file(member)]
     return STATED.upload_field if STATED.upload_field in names or not names else names[0]
-
-
-def _binary_members(document: Document, operation: Operation) -> list[str]:
-    schema = _body_schema(operation, FORM)
-    properties = document.follow(schema).child("properties") if schema is not None else None
-    members = properties.children() if properties is not None else ()
-    return [str(name) for name, schema in members if _is_binary(document.follow(schema))]
-
-
-def _is_binary(schema: Node) -> bool:
-    """Tells whether a schema is of bytes: ``format: binary``, or a media type (OpenAPI 3.1)."""
-    if not isinstance(schema.value, dict):
-        return False
-    return schema.value.get("format") == "binary" or "contentMediaType" in schema.value
 
 
 def _body_schema(operation: Operation, media_type: str) -> Node | None:

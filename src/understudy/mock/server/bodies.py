@@ -133,7 +133,7 @@ def _field(
     return FormField(
         name,
         types,
-        is_file=_is_file(value),
+        is_file=value is not None and schemas.is_file(value),
         is_list=is_list and not is_written_json,
         is_declared=True,
         is_json=is_written_json or _is_json_value(types),
@@ -153,16 +153,6 @@ def _field(
 def _is_json_value(types: frozenset[str]) -> bool:
     """Tells whether a value can only be an object or a list, which forms send as JSON by default."""
     return bool(types & {"object", "array"}) and types <= {"object", "array", "null"}
-
-
-def _is_file(declared: Node | None) -> bool:
-    if declared is None or not isinstance(declared.value, dict):
-        return False
-    schema = declared.value
-    # 3.0 says format: binary, 3.1 contentMediaType or nothing at all (OpenAPI 3.1.0, 4.8.14.2)
-    is_encoded = "contentEncoding" in schema  # then its text is the value
-    is_binary = schema.get("format") == "binary" or "contentMediaType" in schema or not schema
-    return is_binary and not is_encoded
 
 
 def form_members(
