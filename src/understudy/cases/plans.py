@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
+from itertools import chain
 from typing import Any
 
 from understudy.cases import (
@@ -47,6 +48,7 @@ from understudy.openapi.loader import Document, Node
 from understudy.openapi.media_types import is_json, is_xml
 from understudy.openapi.operations import (
     BEARER,
+    Credential,
     Operation,
     Parameter,
     addressed,
@@ -54,10 +56,12 @@ from understudy.openapi.operations import (
     distinguishing,
     operations,
     path_shape,
+    security_schemes,
 )
 from understudy.openapi.parameter_writing import encoded, form_pairs, items_of, query_pairs, text_of
 from understudy.openapi.path_matching import decoded_path
 from understudy.openapi.paths import Paths
+from understudy.openapi.pointers import steps_of
 from understudy.openapi.schemas import ALL, schemas_of
 from understudy.openapi.xml_writing import XmlWriter
 
@@ -85,7 +89,7 @@ class PlainRequests:
         values: SchemaValues,
         own: frozenset[str] = frozenset(),
     ) -> None:
-        self._document = document
+        self._schemes = security_schemes(document)
         self._own = own
         self._site: CaseSite = site
         self._values = values
@@ -174,33 +178,21 @@ class PlainRequests:
             draft = draft.with_headers("Authorization", f"Bearer {protocol.BEARER_TOKEN}")
         if not operation.security or {} in operation.security:
             return draft
-        for name in self._met(operation):
-            draft = self._with_credential(draft, self._scheme(name), has_token=has_token)
+        for credential in self._met(operation):
+            if not (has_token and credential.name.lower() == "authorization"):
+                draft = _with_credential(draft, credential)
         return draft
 
-    def _met(self, operation: Operation) -> Mapping[str, Any]:
-        """Returns the security requirement that plain requests meet: the first with a credential.
+    def _met(self, operation: Operation) -> tuple[Credential, ...]:
+        """Returns the credentials of plain requests: of the first security requirement with any.
 
         A client certificate (mutual TLS) is none that a request could send.
         """
-        sendable = (it for it in operation.security if any(credentials_of(map(self._scheme, it))))
-        return next(sendable, {})
+        return next(filter(None, map(self._credentials, operation.security)), ())
 
-    def _with_credential(
-        self, draft: Draft, scheme: Mapping[str, Any], *, has_token: bool
-    ) -> Draft:
-        kind, place, name = scheme.get("type"), scheme.get("in"), str(scheme.get("name"))
-        text = variable("CREDENTIAL")
-        if kind == "http" and not has_token:
-            return draft.with_headers("Authorization", _credential(str(scheme.get("scheme"))))
-        if kind != "apiKey":
-            return draft
-        if place == "query":
-            return draft.with_query(encoded(name), encoded_variable("CREDENTIAL"))
-        if place == "cookie":
-            return draft.with_cookie(name, text)
-        is_taken = has_token and name.lower() == "authorization"
-        return draft if is_taken else draft.with_headers(name, text)
+    def _credentials(self, requirement: Iterable[str]) -> tuple[Credential, ...]:
+        schemes = (self._schemes[name] for name in requirement if name in self._schemes)
+        return tuple(credentials_of(schemes))
 
     def bearer_access(self, operation: Operation) -> str:
         """Returns whether a bearer token is ``required`` or ``optional``; empty if it is not used.
@@ -208,17 +200,11 @@ class PlainRequests:
         Only one security requirement is considered, unless none is needed: plain requests meet one.
         """
         is_optional = {} in operation.security
-        sent = operation.security if is_optional else (self._met(operation),)
-        named = {name for alternative in sent for name in alternative}
-        if BEARER not in credentials_of(map(self._scheme, named)):
+        all_of_them = chain.from_iterable(map(self._credentials, operation.security))
+        if BEARER not in (all_of_them if is_optional else self._met(operation)):
             return ""
         is_lookup = LOOKUP in self._own and key_of(operation.method, operation.path) == LOOKUP
         return "optional" if is_optional or is_lookup else "required"
-
-    def _scheme(self, name: str) -> Mapping[str, Any]:
-        node = self._document.root.child("components", "securitySchemes", name)
-        scheme: Mapping[str, Any] = {} if node is None else self._document.follow(node).value
-        return scheme
 
     def file_fields(self, schema: Node) -> Iterator[str]:
         """Returns the names of the file fields of a multipart form."""
@@ -233,10 +219,16 @@ def _is_structured(media_type: str, schema: Node | None) -> bool:
     return is_json(media_type) or is_known_xml or media_type in {FORM, MULTIPART}
 
 
-def _credential(scheme: str) -> str:
-    """Returns the value of ``Authorization`` for an HTTP scheme other than Bearer."""
-    name = "BASIC_CREDENTIAL" if scheme.lower() == "basic" else "CREDENTIAL"
-    return f"{scheme.capitalize()} {variable(name)}"
+def _with_credential(draft: Draft, credential: Credential) -> Draft:
+    """Returns the draft with the variable of a credential in its place."""
+    if credential.location == "query":
+        return draft.with_query(encoded(credential.name), encoded_variable("CREDENTIAL"))
+    if credential.location == "cookie":
+        return draft.with_cookie(credential.name, variable("CREDENTIAL"))
+    if not credential.scheme:
+        return draft.with_headers(credential.name, variable("CREDENTIAL"))
+    text = variable("BASIC_CREDENTIAL" if credential.scheme == "basic" else "CREDENTIAL")
+    return draft.with_headers("Authorization", f"{credential.scheme.capitalize()} {text}")
 
 
 def body_of(operation: Operation) -> tuple[str, Node | None]:
@@ -302,9 +294,8 @@ class OperationPlan:
         if not because.startswith("#/"):
             return because
         node = self.document.root
-        for step in because[2:].split("/"):
-            key = step.replace("~1", "/").replace("~0", "~")
-            child = node.child(int(key) if isinstance(node.value, list) else key)
+        for step in steps_of(because):
+            child = node.child(int(step) if isinstance(node.value, list) else step)
             if child is None:
                 break
             node = child
