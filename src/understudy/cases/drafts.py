@@ -10,11 +10,8 @@ from typing import Any, NamedTuple
 from urllib.parse import quote
 
 from understudy.cases.model import CaseRequest, CaseSite
+from understudy.openapi.media_types import MULTIPART
 from understudy.openapi.parameter_writing import encoded
-
-JSON = "application/json"
-FORM = "application/x-www-form-urlencoded"
-MULTIPART = "multipart/form-data"
 
 Pair = tuple[str, str | None]
 

@@ -20,7 +20,7 @@ from understudy.cases import (
     resource_api,
     uploads,
 )
-from understudy.cases.drafts import FORM, JSON, MULTIPART, Draft, DraftChange
+from understudy.cases.drafts import Draft, DraftChange
 from understudy.cases.edges import SchemaValues
 from understudy.cases.model import (
     CaseRequest,
@@ -45,7 +45,7 @@ from understudy.interface.operations import (
 )
 from understudy.interface.recognition import interface_operations
 from understudy.openapi.loader import Document, Node
-from understudy.openapi.media_types import is_json, is_xml
+from understudy.openapi.media_types import JSON, MULTIPART, URLENCODED, is_json, is_xml
 from understudy.openapi.operations import (
     BEARER,
     Credential,
@@ -108,7 +108,7 @@ class PlainRequests:
         if is_json(media_type):
             return draft._replace(json=value, has_json=True)
         members = value if isinstance(value, dict) else {}
-        if media_type == FORM:
+        if media_type == URLENCODED:
             assert operation.request_body is not None
             encodings = operation.request_body.content[media_type].encoding
             return draft._replace(form=tuple(form_pairs(members, encodings)))
@@ -216,7 +216,7 @@ class PlainRequests:
 def _is_structured(media_type: str, schema: Node | None) -> bool:
     """Tells whether a body consists of members; XML only if a schema describes them."""
     is_known_xml = is_xml(media_type) and schema is not None
-    return is_json(media_type) or is_known_xml or media_type in {FORM, MULTIPART}
+    return is_json(media_type) or is_known_xml or media_type in {URLENCODED, MULTIPART}
 
 
 def _with_credential(draft: Draft, credential: Credential) -> Draft:
@@ -238,7 +238,7 @@ def body_of(operation: Operation) -> tuple[str, Node | None]:
     content = operation.request_body.content
     first = next(iter(content))
     chosen = next((name for name in content if is_json(name)), first)
-    chosen = next((name for name in (JSON, FORM, MULTIPART) if name in content), chosen)
+    chosen = next((name for name in (JSON, URLENCODED, MULTIPART) if name in content), chosen)
     return chosen, content[chosen].schema
 
 
@@ -450,7 +450,7 @@ class Planner:
         yield from self._parameter_mutations(context)
         if schema is not None and is_json(media_type):
             yield from bodies.json_mutations(context, schema)
-        if schema is not None and media_type == FORM:
+        if schema is not None and media_type == URLENCODED:
             yield from bodies.form_mutations(context, schema)
         if schema is not None and media_type == MULTIPART:
             for name in self._plain.file_fields(schema):
@@ -492,8 +492,8 @@ class Planner:
         media_type, schema = body_of(context.operation)
         for parameter in context.operation.parameters:
             yield from parameters.generators(context, parameter)
-        if schema is not None and (is_json(media_type) or media_type == FORM):
-            yield from bodies.json_generators(context, schema, is_form=media_type == FORM)
+        if schema is not None and (is_json(media_type) or media_type == URLENCODED):
+            yield from bodies.json_generators(context, schema, is_form=media_type == URLENCODED)
         if schema is not None and media_type == MULTIPART:
             for name in self._plain.file_fields(schema):
                 yield from uploads.generators(name, context)

@@ -7,10 +7,10 @@ from random import Random  # noqa: TID251 - seeded by the caller
 from typing import Any
 
 from understudy.cases import drafts, texts
-from understudy.cases.drafts import FORM, JSON, MULTIPART, Draft, DraftChange
+from understudy.cases.drafts import Draft, DraftChange
 from understudy.cases.model import CaseKind, encoded_variable, variable
 from understudy.cases.mutations import REFUSED, Generator, Mutation, OperationContext, rule
-from understudy.openapi.media_types import is_json
+from understudy.openapi.media_types import JSON, MULTIPART, URLENCODED, is_json
 from understudy.openapi.parameter_writing import encoded
 
 _ACCEPTED_HEADERS = {
@@ -102,13 +102,13 @@ def content_types(context: OperationContext, media_type: str) -> Iterator[Mutati
         "application/xml",
         "image/png",
         "application/octet-stream",
-        FORM,
+        URLENCODED,
         JSON,
     ):
         is_declared = any(fnmatchcase(text, name) for name in declared)
-        if not is_declared and not (media_type == MULTIPART and text == FORM):
+        if not is_declared and not (media_type == MULTIPART and text == URLENCODED):
             # clients such as curl -d send JSON with this type by default, and servers may accept it
-            kind: CaseKind = "open" if text == FORM and is_json(media_type) else "invalid"
+            kind: CaseKind = "open" if text == URLENCODED and is_json(media_type) else "invalid"
             what = f"Content-Type {text}, which is not declared"
             yield _content_type(context, what, text, kind, pointer)
     left_open = [

@@ -8,7 +8,7 @@ from io import BytesIO
 from random import Random  # noqa: TID251 - seeded by the caller
 from typing import Any, NamedTuple
 
-from understudy.cases.drafts import JSON, Draft, DraftChange, MultipartBody, MultipartPart
+from understudy.cases.drafts import Draft, DraftChange, MultipartBody, MultipartPart
 from understudy.cases.model import CaseKind
 from understudy.cases.mutations import (
     BODY,
@@ -21,6 +21,7 @@ from understudy.cases.mutations import (
     rule,
 )
 from understudy.openapi.loader import Node
+from understudy.openapi.media_types import JSON
 from understudy.openapi.parameter_writing import written
 
 # Images are generated, so that every run sends the same bytes. All are small, except those that test

@@ -18,10 +18,9 @@ from understudy.collections.names import (
     singular,
     words,
 )
-from understudy.exchange.multipart import MULTIPART
 from understudy.openapi.grammar import PATH_PARAMETER
 from understudy.openapi.loader import Node
-from understudy.openapi.media_types import URLENCODED, is_json
+from understudy.openapi.media_types import MULTIPART, URLENCODED, is_json
 from understudy.openapi.operations import DeclaredResponse, MediaType, Operation, path_shape
 from understudy.openapi.schemas import FLAGS, Schemas
 

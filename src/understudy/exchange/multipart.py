@@ -14,11 +14,11 @@ from python_multipart.multipart import Field, File, FormParser, parse_options_he
 
 from understudy.errors import LimitExceeded
 from understudy.limits import MULTIPART_PARTS
+from understudy.openapi.media_types import MULTIPART
 
 # The response already reports a malformed form; the library's warnings would clutter the log.
 logging.getLogger("python_multipart").addHandler(logging.NullHandler())
 
-MULTIPART: Final = "multipart/form-data"
 
 _READ_AT_ONCE: Final = 64 * 1024
 """Bytes that the parser gets at once; it copies them twice, which is slow for megabytes."""

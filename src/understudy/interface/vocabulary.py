@@ -17,7 +17,7 @@ from understudy.errors import StartupError, keys_at, nearest, not_a_record
 from understudy.interface.operations import CHANGES, READS, key_of
 from understudy.interface.scopes import AUTH, MANAGE_PROFILE, READ_PROFILE
 from understudy.openapi.loader import Document
-from understudy.openapi.media_types import URLENCODED
+from understudy.openapi.media_types import MULTIPART, URLENCODED
 from understudy.openapi.operations import Operation, operations
 from understudy.openapi.yaml_files import read_yaml
 
@@ -207,8 +207,6 @@ def _check(path: Path, key: str, value: Any) -> None:
 # Only bundled documents are rewritten in a deployment's words, since any other document in force is
 # written in them already.
 
-_MULTIPART: Final = "multipart/form-data"
-
 
 def in_words(document: Document, vocabulary: Vocabulary) -> Document:
     """Returns a bundled document as a deployment with this vocabulary would publish it."""
@@ -281,12 +279,12 @@ class _Rewriting:
                 value = _mapped(value, self._qr_types)
             worded = {
                 self._header(self._scopes.get(key, key)): self._upload(member)
-                if key == _MULTIPART
+                if key == MULTIPART
                 else self.rewritten(member)
                 for key, member in value.items()
             }
             if URLENCODED in worded and self._vocabulary.token_endpoint.multipart:
-                worded[_MULTIPART] = worded[URLENCODED]
+                worded[MULTIPART] = worded[URLENCODED]
             return worded
         if isinstance(value, list):
             return [self.rewritten(item) for item in value]

@@ -9,6 +9,7 @@ from typing import Final
 
 JSON: Final = "application/json"
 URLENCODED: Final = "application/x-www-form-urlencoded"
+MULTIPART: Final = "multipart/form-data"
 
 JSON_SEQUENCES: Final = frozenset(
     (

@@ -11,7 +11,7 @@ from copy import deepcopy
 from typing import Any, Final
 from urllib.parse import unquote
 
-from understudy.openapi.media_types import JSON, URLENCODED
+from understudy.openapi.media_types import JSON, MULTIPART, URLENCODED
 from understudy.openapi.pointers import value_at
 
 _METHODS: Final = ("get", "put", "post", "delete", "options", "head", "patch")
@@ -29,7 +29,6 @@ _STYLES: Final = {
 """``collectionFormat`` to style; all other formats are read as separated by commas."""
 _BODY: Final = frozenset({"body", "formData"})
 """Locations of parameters that become the request body in OpenAPI 3.0."""
-_MULTIPART: Final = "multipart/form-data"
 _FLOWS: Final = {"application": "clientCredentials", "accessCode": "authorizationCode"}
 
 
@@ -215,8 +214,8 @@ def _request_body(
         **({"required": required_names} if required_names else {}),
     }
     has_file = any(it.get("type") == "file" for it in fields)
-    forms = [name for name in consumes if name in {URLENCODED, _MULTIPART}]
-    names = [_MULTIPART] if has_file else forms or [URLENCODED]
+    forms = [name for name in consumes if name in {URLENCODED, MULTIPART}]
+    names = [MULTIPART] if has_file else forms or [URLENCODED]
     is_required = {"required": True} if required_names else {}
     styles = {str(it.get("name")): dict(_list_style(it)) for it in fields}
     encoding = {name: style for name, style in styles.items() if style}

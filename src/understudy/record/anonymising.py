@@ -17,11 +17,12 @@ from understudy.exchange.messages import (
     Response,
     media_type,
 )
-from understudy.exchange.multipart import MULTIPART, FormPart, parts_of, written
+from understudy.exchange.multipart import FormPart, parts_of, written
 from understudy.interface.operations import DOCUMENT, QR_CODE, Routes
 from understudy.interface.scopes import SCOPES
 from understudy.openapi.grammar import PATH_PARAMETER
 from understudy.openapi.loader import Document, Node
+from understudy.openapi.media_types import MULTIPART, URLENCODED
 from understudy.openapi.operations import Operation
 from understudy.record.allow_list import COUNTS, KINDS, OAUTH_CODES, AllowList, Dropped
 from understudy.record.pseudonyms import (
@@ -136,7 +137,6 @@ def _parameters(text: str, pseudonyms: Pseudonyms) -> Iterator[tuple[str, str]]:
 
 JSON: Final = "application/json"
 TEXT: Final = "text/plain"
-FORM: Final = "application/x-www-form-urlencoded"
 BOUNDARY: Final = "understudy-recording"
 UPLOAD_FIELD: Final = "data"  # interface, Authenticated avatar operations
 
@@ -287,7 +287,7 @@ class Anonymiser:
             return b""
         if kind == MULTIPART:
             return self._upload(passed)
-        if kind == FORM:
+        if kind == URLENCODED:
             return urlencode(list(self._form(passed, content.schema))).encode()
         if kind == JSON and request.json is not NO_JSON:
             return orjson.dumps(passed.allowed.value(request.json, content.schema, passed.where))

@@ -25,7 +25,7 @@ from understudy.interface.operations import (
 from understudy.interface.recognition import REQUIRED, envelopes
 from understudy.openapi.grammar import PATH_PARAMETER
 from understudy.openapi.loader import Document, Node, once_per_document
-from understudy.openapi.media_types import JSON, declared_for, is_json
+from understudy.openapi.media_types import JSON, MULTIPART, declared_for, is_json
 from understudy.openapi.operations import (
     DeclaredResponse,
     MediaType,
@@ -233,7 +233,6 @@ def response_key(exchange: Exchange) -> object:
 # the published definition is the authority for all of them.
 
 STATED: Final = DeclaredInputs()
-FORM: Final = "multipart/form-data"
 
 
 @once_per_document
@@ -270,7 +269,7 @@ def _shown_members(document: Document, operation: Operation | None) -> dict[str,
 
 def _upload_field(document: Document, operation: Operation | None) -> str:
     schemas = schemas_of(document)
-    schema = _body_schema(operation, FORM) if operation is not None else None
+    schema = _body_schema(operation, MULTIPART) if operation is not None else None
     members = schemas.members(schema, ALL).items()
     names = [name for name, member in members if schemas.is_file(member)]
     return STATED.upload_field if STATED.upload_field in names or not names else names[0]

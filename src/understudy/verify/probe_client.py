@@ -13,6 +13,7 @@ from msgspec import structs
 
 from understudy.exchange.messages import Exchange, Request, headers_of, issued_identity
 from understudy.interface.operations import DeclaredInputs
+from understudy.openapi.media_types import JSON, URLENCODED
 from understudy.verify.gateway import Gateway
 from understudy.verify.permits import SAFE, NotPermitted
 from understudy.verify.target import CREDENTIALS, Known, Target, TargetApplication
@@ -196,12 +197,12 @@ class ProbeClient:
         url, own_headers = named.url, dict(named.headers)
         content = None
         if json is not None:
-            content, own_headers["content-type"] = orjson.dumps(json), "application/json"
+            content, own_headers["content-type"] = orjson.dumps(json), JSON
         if malformed is not None:
-            content, own_headers["content-type"] = malformed, "application/json"
+            content, own_headers["content-type"] = malformed, JSON
         if form is not None:
             content = urlencode(_given(form)).encode()
-            own_headers["content-type"] = "application/x-www-form-urlencoded"
+            own_headers["content-type"] = URLENCODED
         try:
             prepared = httpx.Request(
                 method,

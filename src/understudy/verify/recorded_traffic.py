@@ -24,6 +24,7 @@ from understudy.exchange.messages import (
     media_type,
 )
 from understudy.interface.operations import LIST_AVATARS, ME, OWN_PROFILE, UPDATE_PROFILE, Routes
+from understudy.openapi.media_types import URLENCODED
 from understudy.verify.clock import machine_time
 from understudy.verify.deployment import Deployment
 from understudy.verify.findings import Outcome
@@ -108,7 +109,7 @@ def _identity(entry: dict[str, Any], identity: Identity) -> Identity:
 
 def _content(holder: dict[str, Any], secrets: dict[str, str], headers: Headers) -> bytes:
     body = har.body(holder)
-    is_form = media_type(headers) == "application/x-www-form-urlencoded"
+    is_form = media_type(headers) == URLENCODED
     try:
         return unmasked(body.decode(), secrets, is_encoded=is_form).encode()
     except UnicodeDecodeError:

@@ -17,6 +17,7 @@ import orjson
 from understudy.exchange.curl import curl
 from understudy.exchange.masking import OWN_PREFIX, QUIET
 from understudy.exchange.messages import NO_JSON, Exchange, Headers, Request, media_type
+from understudy.openapi.media_types import MULTIPART, URLENCODED
 from understudy.verify.history import MADE_UP_HASHES
 from understudy.verify.rules.avatar_uploads import only_file
 from understudy.verify.target import Target, md5_of
@@ -160,7 +161,7 @@ def command_of(exchange: Exchange, target: Target, remark: str = "") -> str:
     headers = tuple(
         (name, text)
         for name, text in redaction.headers(request.headers)
-        if name != "content-type" or text != "multipart/form-data"
+        if name != "content-type" or text != MULTIPART
     )
     redacted = Request(
         request.method, f"{path}?{redaction.pairs(query)}" if query else path, headers, body
@@ -175,7 +176,7 @@ def _body(request: Request, redaction: _Redaction) -> tuple[bytes, str]:
     if not request.body:
         return b"", ""
     kind = media_type(request.headers)
-    if kind == "application/x-www-form-urlencoded":
+    if kind == URLENCODED:
         return redaction.pairs(request.body.decode("utf-8", "replace")).encode(), ""
     if request.json is not NO_JSON:
         return orjson.dumps(redaction.json(request.json)), ""

@@ -17,11 +17,10 @@ from msgspec import to_builtins
 
 from understudy.exchange.messages import Exchange, Request, Response, media_type
 from understudy.interface.vocabulary import OWN_WORDS, Vocabulary
-from understudy.openapi.media_types import JSON
+from understudy.openapi.media_types import JSON, MULTIPART, URLENCODED
 
 Words = Mapping[str, str]
 
-_FORM: Final = "application/x-www-form-urlencoded"
 _SCOPE: Final = re.compile(r"scope(\[\d*\])?")
 _CHALLENGE: Final = re.compile(r'scope="([^"]*)"')
 
@@ -165,10 +164,10 @@ def _query(
 
 
 def _sent_body(path: str, kind: str, body: bytes, scopes: Words, field: tuple[str, ...]) -> bytes:
-    if path.endswith("/oauth2/token") and kind == _FORM:
+    if path.endswith("/oauth2/token") and kind == URLENCODED:
         pairs = _pairs(body.decode("latin-1"))
         return _joined((n, _scope(n, text, scopes)) for n, text in pairs).encode("latin-1")
-    if path.endswith("/me/avatars") and kind == "multipart/form-data":
+    if path.endswith("/me/avatars") and kind == MULTIPART:
         own, other = (f'name="{name}"'.encode() for name in field)
         return body.replace(own, other)
     return body

@@ -16,11 +16,11 @@ from typing import ClassVar, Literal
 from urllib.parse import parse_qsl, quote, urlencode
 
 from understudy.errors import Headers, Problem, UnsupportedMediaType
-from understudy.exchange.multipart import MULTIPART
 from understudy.interface.rules import upholds
 from understudy.interface.vocabulary import OWN_WORDS, Vocabulary
 from understudy.mock.server.call import HandlerResponse
 from understudy.mock.store.applications import Application
+from understudy.openapi.media_types import MULTIPART
 
 INVALID_GRANT = "invalid_grant"
 INVALID_REQUEST = "invalid_request"

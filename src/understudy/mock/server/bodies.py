@@ -13,7 +13,6 @@ from python_multipart.multipart import parse_options_header
 
 from understudy.errors import BadRequest, UnsupportedMediaType, nearest
 from understudy.exchange import multipart
-from understudy.exchange.multipart import MULTIPART
 from understudy.limits import JSON_BYTES, JSON_DEPTH
 from understudy.mock.server.call import Upload
 from understudy.mock.server.json_bodies import read_json
@@ -30,6 +29,7 @@ from understudy.mock.server.parameters import (
 from understudy.openapi.loader import Node
 from understudy.openapi.media_types import (
     JSON,
+    MULTIPART,
     URLENCODED,
     declared_for,
     is_json,

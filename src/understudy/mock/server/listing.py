@@ -10,13 +10,12 @@ from typing import Any, NamedTuple
 
 from understudy.errors import LimitExceeded
 from understudy.exchange.curl import plain_command
-from understudy.exchange.multipart import MULTIPART
 from understudy.mock.server.bodies import form_fields
 from understudy.mock.server.endpoint import Endpoint
 from understudy.mock.server.json_bodies import json_bytes
 from understudy.openapi.grammar import PATH_PARAMETER
 from understudy.openapi.loader import Node
-from understudy.openapi.media_types import JSON, URLENCODED
+from understudy.openapi.media_types import JSON, MULTIPART, URLENCODED
 from understudy.openapi.operations import (
     BEARER,
     Credential,

@@ -7,6 +7,7 @@ from typing import Final
 
 from understudy.exchange.messages import NO_JSON, Exchange
 from understudy.interface.operations import TOKEN, TOKEN_INFO
+from understudy.openapi.media_types import URLENCODED
 from understudy.verify.browsing import form_of, password_form, post, recased_id
 from understudy.verify.checks import (
     CheckResult,
@@ -40,7 +41,6 @@ from understudy.verify.switches import reading
 from understudy.verify.value_texts import as_json, nearly
 
 GRANTS: Final = ("authorization_code", "password")
-FORM: Final = "application/x-www-form-urlencoded"
 ATTEMPTS: Final = 10
 ATTEMPTS_WITHIN: Final = timedelta(seconds=50)
 """A little less than the minute in which attempts are counted (rule guessing-slowed)."""
@@ -65,7 +65,7 @@ uses_other_method = tells(
 
 def has_other_body(exchange: Exchange, _history: History) -> bool:
     """Tells whether the body is not a form."""
-    is_form = exchange.request.header("content-type").lower().startswith(FORM)
+    is_form = exchange.request.header("content-type").lower().startswith(URLENCODED)
     return bool(exchange.request.body) and not is_form
 
 
