@@ -27,7 +27,7 @@ from understudy.verify.checks import (
 )
 from understudy.verify.history import History, avatars_in, profile_in
 from understudy.verify.probe_client import ProbeClient
-from understudy.verify.shapes import EDITABLE
+from understudy.verify.shapes import AVATAR_FIELDS, EDITABLE
 from understudy.verify.value_texts import Pairs, differing_pairs
 
 
@@ -181,9 +181,6 @@ def update(client: ProbeClient, **changes: object) -> Exchange:
     return client.send("PATCH", "/me/profile", "owner", json=changes)
 
 
-MEMBERS: Final = ("rating", "alt_text")
-"""The members that an update may change (interface, Authenticated avatar operations)."""
-
 RATINGS: Final = ("G", "PG", "R", "X")
 
 
@@ -255,7 +252,7 @@ def is_sound_update(exchange: Exchange, _history: History) -> bool:
     body = exchange.request.json
     return (
         isinstance(body, dict)
-        and set(body) <= set(MEMBERS)
+        and set(body) <= set(AVATAR_FIELDS)
         and body.get("rating", "G") in RATINGS
         and isinstance(body.get("alt_text", ""), str)
     )

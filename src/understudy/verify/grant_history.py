@@ -1,6 +1,5 @@
 """Reads clients, codes and tokens from earlier exchanges; has conditions of checks on them."""
 
-import re
 from collections.abc import Mapping
 from datetime import timedelta
 from http import HTTPStatus
@@ -13,13 +12,13 @@ from understudy.verify.checks import CheckResult, Condition, expect, found, prov
 from understudy.verify.history import REDIRECTS, History
 from understudy.verify.target import TargetApplication
 from understudy.verify.value_texts import as_json
+from understudy.verify.wording import SCOPE_NAME
 
 ONCE: Final = ("client_id", "redirect_uri", "response_type", "state", "code_challenge")
 """Parameters that a request may give once (RFC 6749, 3.1)."""
 
 KNOWN: Final = frozenset({*ONCE, "code_challenge_method", "scope", "mock_approve", "mock_deny"})
 RESPONSE_TYPES: Final = frozenset({"code", "token"})
-SCOPE_NAME: Final = re.compile(r"scope(\[\d*\])?")
 
 
 def applications(history: History) -> dict[str, TargetApplication]:

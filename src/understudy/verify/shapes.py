@@ -68,6 +68,8 @@ EDITABLE = (
     "company",
 )
 """Members of a profile that an update may change."""
+AVATAR_FIELDS = ("rating", "alt_text")
+"""Members of an avatar that an update may change (interface, Authenticated avatar operations)."""
 
 
 def length_rule(member: str) -> str:

@@ -30,6 +30,7 @@ from understudy.verify.item_undo import ItemUndo
 from understudy.verify.keepsakes import ATTEMPTS, Keepsakes, persistent, restore_avatars
 from understudy.verify.permits import SAFE, NotPermitted, Refusal
 from understudy.verify.probe_client import ProbeClient
+from understudy.verify.shapes import AVATAR_FIELDS
 from understudy.verify.undo_journal import (
     MOST_AT_STAKE,
     AccountBefore,
@@ -459,7 +460,7 @@ def _expect_restorable(place: Place, before: Mapping[str, Mapping[str, str]]) ->
         msg = "deleting an avatar that existed before the run could not be undone"
         raise NotPermitted(msg)
     if place.operation == UPDATE_AVATAR and any(
-        len(before[image]) < len(undo_journal.AVATAR_FIELDS) for image in named
+        len(before[image]) < len(AVATAR_FIELDS) for image in named
     ):
         msg = "the avatar's current values are unknown, so the change could not be undone"
         raise NotPermitted(msg)

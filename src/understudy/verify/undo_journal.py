@@ -15,13 +15,10 @@ from understudy.interface.operations import Place
 from understudy.verify.clock import ClockState
 from understudy.verify.permits import NotPermitted
 from understudy.verify.probe_client import ProbeClient
-from understudy.verify.shapes import EDITABLE
+from understudy.verify.shapes import AVATAR_FIELDS, EDITABLE
 
 # The state of an account is read before it is changed. If a response does not hold it, the write is
 # not sent: a web page that responds 200 to everything does not tell what to restore.
-
-AVATAR_FIELDS = ("rating", "alt_text")
-"""The fields of an avatar that an update can change."""
 
 
 class AccountBefore(Struct):

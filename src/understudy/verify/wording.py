@@ -21,7 +21,7 @@ from understudy.openapi.media_types import JSON, MULTIPART, URLENCODED
 
 Words = Mapping[str, str]
 
-_SCOPE: Final = re.compile(r"scope(\[\d*\])?")
+SCOPE_NAME: Final = re.compile(r"scope(\[\d*\])?")
 _CHALLENGE: Final = re.compile(r'scope="([^"]*)"')
 
 
@@ -175,7 +175,7 @@ def _sent_body(path: str, kind: str, body: bytes, scopes: Words, field: tuple[st
 
 def _scope(name: str, text: str | None, scopes: Words) -> str | None:
     """Returns the value of a parameter or field; one that names no known scope stays as it is."""
-    if text is None or not _SCOPE.fullmatch(unquote_plus(name)):
+    if text is None or not SCOPE_NAME.fullmatch(unquote_plus(name)):
         return text
     plain = unquote_plus(text)
     worded = _translated(plain, scopes)

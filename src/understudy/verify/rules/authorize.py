@@ -27,7 +27,6 @@ from understudy.verify.checks import (
 from understudy.verify.grant_history import (
     KNOWN,
     ONCE,
-    SCOPE_NAME,
     answers_request,
     application_of,
     client_and_redirect_match,
@@ -52,6 +51,7 @@ from understudy.verify.history import History
 from understudy.verify.probe_client import ProbeClient
 from understudy.verify.probing import Parts, probe
 from understudy.verify.value_texts import as_json
+from understudy.verify.wording import SCOPE_NAME
 
 
 def client_is_unknown(exchange: Exchange, history: History) -> bool:

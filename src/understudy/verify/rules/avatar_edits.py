@@ -10,7 +10,6 @@ from understudy.interface.operations import (
     UPLOAD_AVATAR,
 )
 from understudy.verify.account_history import (
-    MEMBERS,
     address_of,
     avatar_in,
     changes_in,
@@ -45,6 +44,7 @@ from understudy.verify.history import MADE_UP, History, made_up_hash
 from understudy.verify.pictures import an_avatar, avatars, id_of, picture, upload
 from understudy.verify.probe_client import ProbeClient
 from understudy.verify.probing import Parts, probe
+from understudy.verify.shapes import AVATAR_FIELDS
 from understudy.verify.switches import (
     DELETED,
     UPLOADING,
@@ -57,7 +57,7 @@ from understudy.verify.value_texts import BITING, as_json, as_pairs, differing_p
 
 
 def _kept(exchange: Exchange) -> list[str]:
-    return [name for name in MEMBERS if name not in exchange.request.json]
+    return [name for name in AVATAR_FIELDS if name not in exchange.request.json]
 
 
 keeps_a_member = tells(
@@ -74,7 +74,7 @@ avatar_was_seen = found(last_mention, "an earlier response mentions the avatar")
 
 has_unknown_member = tells(
     "the body has a member beside rating and text alternative",
-    lambda it, _: not set(changes_in(it)) <= set(MEMBERS),
+    lambda it, _: not set(changes_in(it)) <= set(AVATAR_FIELDS),
 )
 
 
@@ -112,7 +112,7 @@ def update_is_listed(exchange: Exchange, history: History) -> CheckResult:
     before = proven(last_update(exchange, history))
     listed = avatar_in(exchange, before.value)
     returned = before.json_object
-    differing = differing_pairs(returned, listed, MEMBERS)
+    differing = differing_pairs(returned, listed, AVATAR_FIELDS)
     actual = as_pairs(differing, "returned", "listed")
     return expect(not differing, "what the update returned", actual, before)
 

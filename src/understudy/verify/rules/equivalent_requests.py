@@ -31,6 +31,7 @@ from understudy.interface.operations import (
     with_plain_letters,
 )
 from understudy.interface.scopes import SCOPES
+from understudy.openapi.media_types import JSON
 from understudy.verify.account_history import changes_in, update
 from understudy.verify.browsing import password_form, post, token_in
 from understudy.verify.checks import (
@@ -57,7 +58,6 @@ _NEUTRAL_HEADERS: Final = frozenset(
 )
 """Headers that may differ between equivalent requests; all others are part of the normal form."""
 
-_JSON: Final = "application/json"
 _ANY_JSON: Final = "application/*"
 _ANY_PICTURE: Final = "image/avif, image/*;q=0.8, text/html;q=0.1"
 MADE_UP_TAG: Final = '"understudy-made-up"'
@@ -114,7 +114,7 @@ def normal_form(request: Request, unknown: frozenset[str] = frozenset()) -> tupl
         pair for pair in headers if pair[0] not in _NEUTRAL_HEADERS and pair not in _WITHOUT_EFFECT
     )
     accepted = request.header("accept") or "*/*"
-    if "*/*" not in accepted and accepted not in {_JSON, _ANY_JSON, _ANY_PICTURE}:
+    if "*/*" not in accepted and accepted not in {JSON, _ANY_JSON, _ANY_PICTURE}:
         others.append(("accept", accepted))
     if "q=0" in request.header("accept-encoding"):
         others.append(("accept-encoding", request.header("accept-encoding")))
@@ -157,8 +157,8 @@ def _is_repeated(exchange: Exchange, before: Exchange, history: History) -> bool
         before.response.is_success or (is_refused and before.status != HTTPStatus.TOO_MANY_REQUESTS)
     ):
         return False
-    wants_json = request.header("accept") in {_JSON, _ANY_JSON}
-    is_json = before.response.media_type == _JSON or not wants_json
+    wants_json = request.header("accept") in {JSON, _ANY_JSON}
+    is_json = before.response.media_type == JSON or not wants_json
     is_plain = is_json and not unknown_parameters(before)
     if not is_plain or _meaning_of(before) != _meaning_of(exchange):
         return False
@@ -440,7 +440,7 @@ def _chunked(request: Request) -> Request:
 
 
 _AS_LIBRARIES: Final = _with("accept", "application/json, text/plain, */*")
-_AS_JSON: Final = _with("accept", _JSON)
+_AS_JSON: Final = _with("accept", JSON)
 _AS_ANY_JSON: Final = _with("accept", _ANY_JSON)
 _AS_ANY_PICTURE: Final = _with("accept", _ANY_PICTURE)
 _GZIP: Final = _with("accept-encoding", "gzip")

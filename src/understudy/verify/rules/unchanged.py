@@ -22,7 +22,6 @@ from understudy.interface.operations import (
 )
 from understudy.interface.scopes import MANAGE_PROFILE
 from understudy.verify.account_history import (
-    MEMBERS,
     TEST_ACCOUNTS,
     account_of,
     address_of,
@@ -54,7 +53,7 @@ from understudy.verify.history import History, avatars_in, profile_in
 from understudy.verify.pictures import an_avatar, avatars, picture, upload
 from understudy.verify.probe_client import ProbeClient
 from understudy.verify.probing import Parts, probe
-from understudy.verify.shapes import EDITABLE
+from understudy.verify.shapes import AVATAR_FIELDS, EDITABLE
 from understudy.verify.value_texts import Pairs, as_json, as_pairs, differing_pairs
 
 MAY_DIFFER: Final = frozenset({"avatar_url", "header_image", "last_profile_edit"})
@@ -302,7 +301,7 @@ def other_avatars_stay_as_they_were(exchange: Exchange, history: History) -> Che
         for image in (write.value, *ids_in(write))
     }
     changed = sorted(_changed(before, exchange) - updated)
-    names = [name for name in MEMBERS if _changed(before, exchange, [name])]
+    names = [name for name in AVATAR_FIELDS if _changed(before, exchange, [name])]
     steps = (before, update_of_member(names, history), *latest_attempts(before, history))
     return expect(not changed, "avatars that were not updated as before", changed, *steps)
 
@@ -320,7 +319,9 @@ def other_account_changes_no_avatar(exchange: Exchange, history: History) -> Che
     return expect(not changed, "the account's avatars as before", sorted(changed), *steps)
 
 
-def _changed(before: Exchange, exchange: Exchange, names: Iterable[str] = MEMBERS) -> set[str]:
+def _changed(
+    before: Exchange, exchange: Exchange, names: Iterable[str] = AVATAR_FIELDS
+) -> set[str]:
     """Returns the ids of the avatars that differ between two lists in one of these members."""
     then = {str(each.get("image_id")): each for each in avatars_in(before)}
     now = {str(each.get("image_id")): each for each in avatars_in(exchange)}
