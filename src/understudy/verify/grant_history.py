@@ -175,6 +175,12 @@ def expect_no_token(exchange: Exchange, expected: str) -> CheckResult:
     return expect(is_right, expected, shown_error(exchange))
 
 
+def expect_no_grant(exchange: Exchange, expected: str) -> CheckResult:
+    """Returns a check result that holds if the request got no grant, and no page that asks for it."""
+    is_accepted = is_granted(exchange) or exchange.status == HTTPStatus.OK
+    return expect(not is_accepted, expected, shown_response(exchange))
+
+
 def shown_error(exchange: Exchange) -> str:
     """Returns status and error of a response."""
     return f"status {exchange.status}, {as_json(exchange.json_object.get('error'))}"

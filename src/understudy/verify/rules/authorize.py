@@ -31,6 +31,7 @@ from understudy.verify.grant_history import (
     application_of,
     client_and_redirect_match,
     client_is_known,
+    expect_no_grant,
     has_response_type,
     is_back,
     is_granted,
@@ -327,17 +328,6 @@ def unknown_parameter_is_ignored(exchange: Exchange, _history: History) -> Check
 @check(
     "authorize-empty-parameter",
     on=[AUTHORIZE],
-    when=[client_and_redirect_match, response_type_is_empty],
-)
-def empty_response_type_counts_as_missing(exchange: Exchange, _history: History) -> CheckResult:
-    """An empty response type is treated as missing, and refused (RFC 6749, 3.1)."""
-    is_accepted = is_granted(exchange) or exchange.status == HTTPStatus.OK
-    return expect(not is_accepted, "a refusal, as if left out", shown_response(exchange))
-
-
-@check(
-    "authorize-empty-parameter",
-    on=[AUTHORIZE],
     when=[client_and_redirect_match, is_sound, other_parameter_is_empty],
 )
 def empty_parameter_counts_as_missing(exchange: Exchange, _history: History) -> CheckResult:
@@ -356,13 +346,6 @@ def response_type_is_followed(exchange: Exchange, _history: History) -> CheckRes
     wanted = {"code": "code", "token": "access_token"}[response_type]
     names = sorted(exchange.redirect_parameters)
     return expect(wanted in names, f"{wanted} on the redirect", names)
-
-
-@check("response-type", on=[AUTHORIZE], when=[client_and_redirect_match, has_other_response_type])
-def other_response_type_is_refused(exchange: Exchange, _history: History) -> CheckResult:
-    """A response type other than ``code`` and ``token`` is refused."""
-    is_accepted = is_granted(exchange) or exchange.status == HTTPStatus.OK
-    return expect(not is_accepted, "a refusal", shown_response(exchange))
 
 
 @check("state-echoed", when=[answers_request, state_is_clear])
@@ -518,4 +501,16 @@ of_authorize(
     [client_is_known, is_other_spelling],
     _expect_no_redirect,
     "a refusal of another spelling",
+)
+of_authorize(
+    "authorize-empty-parameter",
+    [client_and_redirect_match, response_type_is_empty],
+    expect_no_grant,
+    "a refusal, as if left out",
+)
+of_authorize(
+    "response-type",
+    [client_and_redirect_match, has_other_response_type],
+    expect_no_grant,
+    "a refusal",
 )

@@ -106,6 +106,14 @@ def _expect_more(exchange: Exchange, history: History) -> CheckResult:
     return result._replace(attempts=limit)
 
 
+def _at_the_limit(result: CheckResult, exchange: Exchange, history: History) -> CheckResult:
+    """Adds the request before, if known, which a reproduction repeats until the limit is used up."""
+    last = previous(exchange, history)
+    if last is None:
+        return result
+    return result._replace(evidence=(last.exchange,), attempts=last.headers.limit)
+
+
 for _rule, _is_counted_so in (
     ("rate-limit-anonymous", is_by_address),
     ("rate-limit-authenticated", is_by_token),
@@ -124,9 +132,8 @@ for _rule, _is_counted_so in (
 def _expect_too_many(exchange: Exchange, history: History) -> CheckResult:
     """Expects 429 if no request was left (interface, Errors)."""
     is_right = exchange.status == HTTPStatus.TOO_MANY_REQUESTS
-    before, count = proven(previous(exchange, history))
-    actual = f"status {exchange.status} with nothing left"
-    return expect(is_right, "429", actual, before)._replace(attempts=count.limit)
+    result = expect(is_right, "429", f"status {exchange.status} with nothing left")
+    return _at_the_limit(result, exchange, history)
 
 
 check("rate-limit-answer-429", on=[LOOKUP, QR_CODE], when=[nothing_was_left], is_of_limits=True)(
@@ -145,21 +152,16 @@ check(
 @check("rate-limit-answer-429", on=COUNTED, when=[is_too_many], is_of_limits=True)
 def refusal_has_error_body(exchange: Exchange, history: History) -> CheckResult:
     """A 429 has an Error as its body."""
-    error, last = schema_error(exchange.body, "Error"), previous(exchange, history)
-    if last is None:
-        return expect(not error, "429 with an Error", error)
-    result = expect(not error, "429 with an Error", error, last.exchange)
-    return result._replace(attempts=last.headers.limit)
+    error = schema_error(exchange.body, "Error")
+    return _at_the_limit(expect(not error, "429 with an Error", error), exchange, history)
 
 
 @check("error-rate-limit", on=COUNTED, when=[is_too_many], is_of_limits=True, is_shape=True)
 def refusal_has_its_code(exchange: Exchange, history: History) -> CheckResult:
     """A 429 has the code rate_limit_exceeded."""
-    code, last = exchange.json_object.get("code"), previous(exchange, history)
-    if last is None:
-        return expect_equal(code, "rate_limit_exceeded", "the code")
-    result = expect_equal(code, "rate_limit_exceeded", "the code", last.exchange)
-    return result._replace(attempts=last.headers.limit)
+    code = exchange.json_object.get("code")
+    result = expect_equal(code, "rate_limit_exceeded", "the code")
+    return _at_the_limit(result, exchange, history)
 
 
 @check(

@@ -30,9 +30,9 @@ from understudy.verify.checks import (
 from understudy.verify.grant_history import (
     application_of,
     client_and_redirect_match,
+    expect_no_grant,
     has_response_type,
     is_back,
-    is_granted,
     is_sound,
     scopes,
 )
@@ -112,32 +112,24 @@ def _shown(exchange: Exchange) -> str:
     return f"status {exchange.status}, error {as_json(_error(exchange))}"
 
 
-def _expect_accepted(exchange: Exchange, history: History, expected: str) -> CheckResult:
+def _expect_accepted(exchange: Exchange, history: History) -> CheckResult:
+    """The scopes are accepted in the notation of the request."""
     app = proven(application_of(exchange, history))
     is_redirect = is_back(exchange, app) and _error(exchange) in {None, "access_denied"}
-    return expect(exchange.status == HTTPStatus.OK or is_redirect, expected, _shown(exchange))
+    is_accepted = exchange.status == HTTPStatus.OK or is_redirect
+    return expect(is_accepted, "scopes in this notation are accepted", _shown(exchange))
 
 
 def _expect_invalid_scope(exchange: Exchange) -> CheckResult:
     return expect(_error(exchange) == "invalid_scope", "invalid_scope", _shown(exchange))
 
 
-@check("scope-indexed-array", on=[AUTHORIZE], when=[*_SOUND, has_plain_indexes])
-def array_is_accepted(exchange: Exchange, history: History) -> CheckResult:
-    """Scopes are accepted as an indexed array."""
-    return _expect_accepted(exchange, history, "scopes in an array are accepted")
-
-
-@check("scope-any-index", on=[AUTHORIZE], when=[*_SOUND, has_odd_indexes])
-def odd_indexes_are_accepted(exchange: Exchange, history: History) -> CheckResult:
-    """The indexes may start anywhere and leave gaps."""
-    return _expect_accepted(exchange, history, "indexes may start anywhere")
-
-
-@check("scope-space-joined", on=[AUTHORIZE], when=[*_SOUND, has_joined_scopes])
-def joined_scopes_are_accepted(exchange: Exchange, history: History) -> CheckResult:
-    """Scopes are accepted as one parameter, separated by spaces (RFC 6749, 3.3)."""
-    return _expect_accepted(exchange, history, "scopes in one parameter are accepted")
+for _rule, _is_in_notation in (
+    ("scope-indexed-array", has_plain_indexes),
+    ("scope-any-index", has_odd_indexes),
+    ("scope-space-joined", has_joined_scopes),
+):
+    check(_rule, on=[AUTHORIZE], when=[*_SOUND, _is_in_notation])(_expect_accepted)
 
 
 @check(
@@ -154,13 +146,6 @@ def token_has_requested_scopes(exchange: Exchange, history: History) -> CheckRes
     granted = set(str(exchange.json_object.get("scope")).split())
     wanted = scopes(authorization)
     return expect(granted == wanted, as_json(wanted), sorted(granted), authorization, issued)
-
-
-@check("scope-at-least-one", on=[AUTHORIZE], when=[client_and_redirect_match, has_no_scope])
-def missing_scope_is_refused(exchange: Exchange, _history: History) -> CheckResult:
-    """A request without a scope is refused."""
-    is_accepted = is_granted(exchange) or exchange.status == HTTPStatus.OK
-    return expect(not is_accepted, "a refusal", _shown(exchange))
 
 
 @probe(
@@ -214,6 +199,9 @@ def requests_with_scopes_in_each_form(client: ProbeClient) -> Parts:
 # Rules that demand one outcome wherever their conditions hold.
 
 of_authorize = demands(AUTHORIZE)
+of_authorize(
+    "scope-at-least-one", [client_and_redirect_match, has_no_scope], expect_no_grant, "a refusal"
+)
 of_authorize(
     "scope-auth-needed",
     [client_and_redirect_match, has_response_type, lacks_auth],
