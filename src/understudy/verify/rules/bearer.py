@@ -263,18 +263,16 @@ def tokens_in_wrong_places(client: ProbeClient) -> Parts:
 def reads_without_oauth_token(client: ProbeClient) -> Parts:
     """Reads the account with an invalid token, an API key, an expired token, and anonymously."""
     for path in ("/me/profile", "/me/avatars"):
-        for who in ("wrong", "api_key", "expired"):
-            if client.has(who):
-                yield client.get(path, who)
+        for who in filter(client.has, ("wrong", "api_key", "expired")):
+            yield client.get(path, who)
     yield client.get("/me/associated-email", query={"email_hash": made_up_hash(1)})
 
 
 @probe("me-needs-oauth-token", needs=("writes",))
 def changes_without_oauth_token(client: ProbeClient) -> Parts:
     """Tries each change without a valid OAuth token, and the profile update with a made-up one."""
-    for who in ("anonymous", "api_key", "expired", *MANGLED):
-        if client.has(who):
-            yield from _every_change(client, who)
+    for who in filter(client.has, ("anonymous", "api_key", "expired", *MANGLED)):
+        yield from _every_change(client, who)
     yield from islice(_every_change(client, "wrong"), 1)
 
 
@@ -322,9 +320,8 @@ def reads_with_scope(client: ProbeClient) -> Parts:
 @probe("scope-per-operation", needs=("writes",))
 def changes_without_scope(client: ProbeClient) -> Parts:
     """Tries each change with tokens that lack the manage scope, the read scope too, or ``auth``."""
-    for who in ("reader", "auth_only", "no_auth"):
-        if client.has(who):
-            yield from _every_change(client, who)
+    for who in filter(client.has, ("reader", "auth_only", "no_auth")):
+        yield from _every_change(client, who)
 
 
 @probe("scope-per-operation", needs=("owner", "reader", "writes"))

@@ -283,9 +283,8 @@ def lookups_by_parts_of_a_name(client: ProbeClient) -> Parts:
 @probe("profile-private", "error-private-profile", needs=("private_slug",))
 def lookups_of_private_profile(client: ProbeClient) -> Parts:
     """Looks a private profile up anonymously, as another account and as its owner."""
-    for who in ("anonymous", "other", "private"):
-        if client.has(who):
-            yield client.get(f"/profiles/{client.known.private_slug}", who)
+    for who in filter(client.has, ("anonymous", "other", "private")):
+        yield client.get(f"/profiles/{client.known.private_slug}", who)
 
 
 # Every URL in a response leads to what it names (interface, What the service does).

@@ -352,9 +352,8 @@ def one_profile_seen_by_everyone(client: ProbeClient) -> Parts:
 @probe("contact-info-only-when-public", needs=("hidden_contact_slug", "api_key"))
 def lookup_of_hidden_contact_details(client: ProbeClient) -> Parts:
     """Looks a profile with hidden contact details up, with an API key and as the test account."""
-    for who in ("api_key", "owner"):
-        if client.has(who):
-            yield client.get(f"/profiles/{client.known.hidden_contact_slug}", who)
+    for who in filter(client.has, ("api_key", "owner")):
+        yield client.get(f"/profiles/{client.known.hidden_contact_slug}", who)
 
 
 @probe(
