@@ -213,6 +213,11 @@ def upload(client: ProbeClient, content: bytes, who: str = "owner", **query: str
     return client.send("POST", "/me/avatars", who, query=query, files=files)
 
 
+def assign(client: ProbeClient, image: str, hash_: str, who: str = "owner") -> Exchange:
+    """Selects an avatar for the e-mail address of a hash."""
+    return client.send("POST", f"/me/avatars/{image}/email", who, json={"email_hash": hash_})
+
+
 def an_avatar(client: ProbeClient) -> str:
     """Returns the id of an avatar that this run uploaded; uploads one if there is none."""
     own = [it for it in client.earlier if it.identity.account == "own"]

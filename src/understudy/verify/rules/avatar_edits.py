@@ -41,7 +41,7 @@ from understudy.verify.checks import (
     unless,
 )
 from understudy.verify.history import MADE_UP, History, made_up_hash
-from understudy.verify.pictures import an_avatar, avatars, id_of, picture, upload
+from understudy.verify.pictures import an_avatar, assign, avatars, id_of, picture, upload
 from understudy.verify.probe_client import ProbeClient
 from understudy.verify.probing import Parts, probe
 from understudy.verify.shapes import AVATAR_FIELDS
@@ -305,8 +305,7 @@ def changes_of_unknown_avatars(client: ProbeClient) -> Parts:
     yield client.send("PATCH", f"/me/avatars/{MADE_UP}", "owner", json={"rating": "M"})
     yield client.send("DELETE", f"/me/avatars/{MADE_UP}", "owner")
     for hash_ in (*client.known.own_hashes[:1], made_up_hash(5)):
-        body = {"email_hash": hash_}
-        yield client.send("POST", f"/me/avatars/{MADE_UP}/email", "owner", json=body)
+        yield assign(client, MADE_UP, hash_)
 
 
 @probe(
@@ -329,8 +328,7 @@ def deletion_twice(client: ProbeClient) -> Parts:
         yield avatars(client, who="other")
     yield client.send("DELETE", f"/me/avatars/{image}", "owner")
     yield client.send("PATCH", f"/me/avatars/{image}", "owner", json={"rating": "G"})
-    body = {"email_hash": (client.known.own_hashes or (made_up_hash(5),))[0]}
-    yield client.send("POST", f"/me/avatars/{image}/email", "owner", json=body)
+    yield assign(client, image, (client.known.own_hashes or (made_up_hash(5),))[0])
 
 
 @probe(
@@ -344,7 +342,7 @@ def deletion_of_selected_avatar(client: ProbeClient) -> None:
     hashes = client.known.own_hashes
     image = id_of(upload(client, picture(), select_avatar="true"))
     for hash_ in hashes[1:]:
-        client.send("POST", f"/me/avatars/{image}/email", "owner", json={"email_hash": hash_})
+        assign(client, image, hash_)
     for hash_ in hashes:
         avatars(client, hash_)
     client.send("DELETE", f"/me/avatars/{image}", "owner")
@@ -361,15 +359,15 @@ def deletion_of_selected_avatar(client: ProbeClient) -> None:
 )
 def changes_by_other_account(client: ProbeClient) -> Parts:
     """Has another account update, assign and delete an avatar of the test account."""
-    path, own = f"/me/avatars/{an_avatar(client)}", client.known.own_hashes
+    image, own = an_avatar(client), client.known.own_hashes
     client.recall("/me/avatars", "owner")
-    yield client.send("PATCH", path, "other", json={"rating": "X"})
+    yield client.send("PATCH", f"/me/avatars/{image}", "other", json={"rating": "X"})
     for who, hashes in (("owner", own[:1]), ("other", client.known.others_hashes[:1])):
         for hash_ in hashes:
             client.recall("/me/avatars", who, {"selected_email_hash": hash_})
-            client.send("POST", f"{path}/email", "other", json={"email_hash": hash_})
+            assign(client, image, hash_, "other")
             yield client.get("/me/avatars", who, {"selected_email_hash": hash_})
-    client.send("DELETE", path, "other")
+    client.send("DELETE", f"/me/avatars/{image}", "other")
     yield avatars(client)
 
 
@@ -413,8 +411,7 @@ def assignments_of_unknowns(client: ProbeClient) -> None:
     """Assigns an unknown avatar, assigns to an unknown address, and makes both errors at once."""
     avatar, own, unknown = an_avatar(client), client.known.own_hashes[0], made_up_hash(6)
     for image, hash_ in ((MADE_UP, own), (avatar, unknown), (MADE_UP, unknown)):
-        path = f"/me/avatars/{image}/email"
-        client.send("POST", path, "owner", json={"email_hash": hash_})
+        assign(client, image, hash_)
 
 
 # Rules that demand one outcome wherever their conditions hold.

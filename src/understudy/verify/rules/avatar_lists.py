@@ -48,7 +48,7 @@ from understudy.verify.checks import (
     tells,
 )
 from understudy.verify.history import History, avatars_in, made_up_hash, profile_in
-from understudy.verify.pictures import an_avatar, avatars, picture, upload
+from understudy.verify.pictures import an_avatar, assign, avatars, picture, upload
 from understudy.verify.probe_client import ProbeClient
 from understudy.verify.probing import Parts, probe
 from understudy.verify.rules.avatar_uploads import SAFE_UPLOAD, last_upload
@@ -244,10 +244,11 @@ def list_for_address_of_other(client: ProbeClient) -> None:
 @probe("avatar-selected-for-email", needs=("owner", "writes", "uploads", "hashes"))
 def profile_of_selected_avatar(client: ProbeClient) -> None:
     """Selects an avatar for the primary address, changes its text, and reads the profile."""
-    path, primary = f"/me/avatars/{an_avatar(client)}", client.known.own_hashes[0]
+    image, primary = an_avatar(client), client.known.own_hashes[0]
     client.recall("/me/profile", "owner")
-    client.send("POST", f"{path}/email", "owner", json={"email_hash": primary})
-    client.send("PATCH", path, "owner", json={"rating": "G", "alt_text": "An understudy's face"})
+    assign(client, image, primary)
+    changes = {"rating": "G", "alt_text": "An understudy's face"}
+    client.send("PATCH", f"/me/avatars/{image}", "owner", json=changes)
     avatars(client, primary)
     client.get("/me/profile", "owner")
 
@@ -432,15 +433,14 @@ def uploads_with_every_choice(client: ProbeClient) -> Parts:
 )
 def assignments_of_avatar(client: ProbeClient) -> Parts:
     """Assigns an avatar to an address twice, lists, and tries assignments that must be refused."""
-    path = f"/me/avatars/{an_avatar(client)}/email"
-    last = client.known.own_hashes[-1]
-    client.send("POST", path, "owner", json={"email_hash": last})
-    yield client.send("POST", path, "owner", json={"email_hash": last})
+    image, last = an_avatar(client), client.known.own_hashes[-1]
+    assign(client, image, last)
+    yield assign(client, image, last)
     yield avatars(client, last)
-    yield client.send("POST", path, "owner", json={"email_hash": made_up_hash(6)})
-    yield client.send("POST", path, "owner", json={})
+    yield assign(client, image, made_up_hash(6))
+    yield client.send("POST", f"/me/avatars/{image}/email", "owner", json={})
     for hash_ in client.known.others_hashes[:1]:
-        yield client.send("POST", path, "owner", json={"email_hash": hash_})
+        yield assign(client, image, hash_)
 
 
 reading(

@@ -43,6 +43,7 @@ from understudy.verify.checks import (
 from understudy.verify.history import History
 from understudy.verify.pictures import (
     SIDE,
+    assign,
     avatars,
     id_of,
     look_alike,
@@ -299,8 +300,7 @@ def pictures_at_their_addresses(client: ProbeClient) -> Parts:
         if url.startswith("http"):
             yield client.get(url, headers=headers)
     for uploaded in uploads:
-        path = f"/me/avatars/{id_of(uploaded)}/email"
-        client.send("POST", path, "owner", json={"email_hash": client.known.own_hashes[0]})
+        assign(client, id_of(uploaded), client.known.own_hashes[0])
         url = str(client.get("/me/profile", "owner").json_object.get("avatar_url", ""))
         if url.startswith("http"):
             yield client.get(url)

@@ -36,7 +36,7 @@ from understudy.verify.checks import (
     tells,
 )
 from understudy.verify.history import MADE_UP, History, made_up_hash
-from understudy.verify.pictures import an_avatar, id_of, picture, upload
+from understudy.verify.pictures import an_avatar, assign, id_of, picture, upload
 from understudy.verify.probe_client import ProbeClient
 from understudy.verify.probing import Parts, probe
 from understudy.verify.rules.code_grant import GRANTED, code_was_sent_once, replay_of
@@ -341,10 +341,10 @@ def _every_change(client: ProbeClient, who: str) -> Parts:
     image = an_avatar(client) if is_uploading else MADE_UP
     own = client.recall("/me/profile", "owner", is_lasting=True) if client.has("owner") else None
     location = own.json_object.get("location", "") if own else ""
-    address = {"email_hash": (*client.known.own_hashes[-1:], made_up_hash(1))[0]}
+    address = (*client.known.own_hashes[-1:], made_up_hash(1))[0]
     yield client.send("PATCH", "/me/profile", who, json={"location": location})
     yield client.send("PATCH", f"/me/avatars/{image}", who, json={"rating": "G"})
-    yield client.send("POST", f"/me/avatars/{image}/email", who, json=address)
+    yield assign(client, image, address, who)
     if is_uploading:
         uploaded = upload(client, picture(), who, select_avatar="false")
         yield uploaded

@@ -44,7 +44,7 @@ from understudy.verify.checks import (
     tells,
 )
 from understudy.verify.history import History, made_up_hash
-from understudy.verify.pictures import avatars, id_of, patterned, picture_of, upload
+from understudy.verify.pictures import assign, avatars, id_of, patterned, picture_of, upload
 from understudy.verify.probe_client import ProbeClient
 from understudy.verify.probing import Parts, probe
 from understudy.verify.rules.avatar_uploads import leaves_room
@@ -541,15 +541,11 @@ def equivalent_avatar_writes(client: ProbeClient) -> Parts:
     uploaded.append(_repeat(client, uploaded[0], _quoted_boundary, _chunked, _AS_LIBRARIES))
     url = str(uploaded[1].json_object.get("image_url", ""))
     yield client.get(url) if url.startswith("http") else None
-    paths = [f"/me/avatars/{id_of(each)}" for each in uploaded]
-    ratings = ({"rating": "PG"}, {"rating": "R"})
-    rated, other = (client.send("PATCH", paths[0], "owner", json=each) for each in ratings)
+    path, ratings = f"/me/avatars/{id_of(uploaded[0])}", ({"rating": "PG"}, {"rating": "R"})
+    rated, other = (client.send("PATCH", path, "owner", json=each) for each in ratings)
     yield _repeat(client, rated, _CHARSET_SPACED, _chunked, _capital_type, other=other)
     address = client.known.own_hashes[-1]
-    assigned, other = (
-        client.send("POST", f"{path}/email", "owner", json={"email_hash": address})
-        for path in paths
-    )
+    assigned, other = (assign(client, id_of(each), address) for each in uploaded)
     yield _repeat(client, assigned, _CHARSET_ADDED, _chunked, _percent_encoded, other=other)
     yield avatars(client, address)
 

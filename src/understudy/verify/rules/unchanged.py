@@ -50,7 +50,7 @@ from understudy.verify.checks import (
     tells,
 )
 from understudy.verify.history import History, avatars_in, profile_in
-from understudy.verify.pictures import an_avatar, avatars, picture, upload
+from understudy.verify.pictures import an_avatar, assign, avatars, picture, upload
 from understudy.verify.probe_client import ProbeClient
 from understudy.verify.probing import Parts, probe
 from understudy.verify.shapes import AVATAR_FIELDS, EDITABLE
@@ -367,8 +367,7 @@ def views_of_avatar_changes(client: ProbeClient) -> Parts:
         for hash_ in (first, last):  # sent anew if another probe wrote since
             client.recall("/me/avatars", "owner", {"selected_email_hash": hash_})
         for assigned, hash_ in assignments:
-            path = f"/me/avatars/{assigned}/email"
-            client.send("POST", path, "owner", json={"email_hash": hash_})
+            assign(client, assigned, hash_)
         yield lists()
     update(client, display_name="Understudy", description="")
     yield lists()
