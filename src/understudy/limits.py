@@ -80,7 +80,7 @@ JSON_INTEGER: Final = Limit("json-integer", 2**63 - 1, "as a whole number: 64 bi
 FILE_BYTES: Final = Limit("file-bytes", 256 * 1024 * 1024, "bytes of a document or a fixture")
 """Bounds symbolic links to devices, too, which can be read for ever."""
 YAML_DEPTH: Final = Limit("yaml-depth", 100, "levels of nested YAML")
-DOCUMENT_FILES: Final = Limit("document-files", 1_000, "files that a document refers to")
+DOCUMENT_FILES: Final = Limit("document-files", 10_000, "files that a document refers to")
 YAML_VALUES: Final = Limit("yaml-values", 1_000_000, "values in a YAML file, aliases counted out")
 SAMPLE_VALUES: Final = Limit("sample-values", 10_000, "values in a generated response", 501)
 SAMPLE_SECONDS: Final = Limit("sample-seconds", 5, "seconds for a generated response", 501)

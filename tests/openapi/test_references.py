@@ -52,6 +52,53 @@ def test_a_file_is_read_with_all_that_it_refers_to(tmp_path: Path) -> None:
     assert document.losses == ()
 
 
+def test_a_reference_in_place_of_a_map_or_a_list_is_read_as_bundlers_read_it(
+    tmp_path: Path,
+) -> None:
+    document = write(
+        tmp_path,
+        api="paths: {$ref: paths/all.yaml}\ncomponents: {$ref: components.yaml}\nservers: {$ref: servers.yaml}",
+        servers="[{url: /v1}]",
+        components="schemas: {$ref: schemas.yaml}",
+        schemas="A: {required: [a], properties: {$ref: 'parts.yaml#/members'}}",
+        parts="members: {a: {$ref: '#/b'}}\nb: {type: integer}\nlimits: [{$ref: '#/limit'}]\n"
+        "limit: {name: limit, in: query, schema: {type: integer}}",
+        paths__all="$ref: more.yaml",
+        paths__more="/a: {parameters: {$ref: '../parts.yaml#/limits'}, get: {responses: {$ref: got.yaml},"
+        " requestBody: {content: {a/b: {schema: {$ref: '../api.yaml#/components/schemas/A'}}}}}}",
+        paths__got="200: {description: got}",
+    )
+    (operation,) = operations(document)
+    assert operation.parameters[0].name == "limit"
+    assert [*operation.responses] == ["200"]
+    assert document.base_path == "/v1"
+    assert takes(document, {"a": 1}, *A)
+    assert not takes(document, {"a": "one"}, *A)
+    assert {it.rule for it in document.losses} == {"misplaced-reference"}
+
+
+def test_an_example_that_is_only_a_reference_is_read_as_what_it_leads_to(tmp_path: Path) -> None:
+    document = write(
+        tmp_path,
+        api="paths: {}\ncomponents: {examples: {A: {value: {$ref: 'all.yaml#/a'}}, B: {value: {$ref: it}}},"
+        " schemas: {A: {example: {$ref: 'all.yaml#/a'}}}}",
+        all="a: {b: 1}",
+    )
+    components = document.raw["components"]
+    assert components["examples"] == {"A": {"value": {"b": 1}}, "B": {"value": {"$ref": "it"}}}
+    assert components["schemas"]["A"]["example"] == {"b": 1}
+    assert {it.rule for it in document.losses} == {"misplaced-reference"}
+
+
+def test_a_reference_to_something_else_in_place_of_a_map_is_left_out(tmp_path: Path) -> None:
+    document = write(
+        tmp_path,
+        api="paths: {}\ncomponents: {schemas: {A: {properties: {$ref: '#/components/schemas/B'}}, B: {type: string}}}",
+    )
+    assert document.raw["components"]["schemas"]["A"] == {}
+    assert [it.rule for it in document.losses] == ["dangling-reference"]
+
+
 def test_an_operation_may_be_a_file_that_several_paths_share(tmp_path: Path) -> None:
     document = write(
         tmp_path,

@@ -29,6 +29,9 @@ LOSSES: Final[Mapping[str, LintRule]] = {
     "dangling-reference": LintRule(
         "error", "A reference leads nowhere, in a circle, or out of the document's directory."
     ),
+    "misplaced-reference": LintRule(
+        "warning", "A reference is where OpenAPI has none, and is replaced by what it leads to."
+    ),
     "unusable-operation": LintRule(
         "error", "An operation needs what a reference fails to give; it answers 501."
     ),

@@ -9,10 +9,12 @@ reported as a diagnostic. Readers, validators and other tools then get valid Ope
 import json
 from collections.abc import Iterator
 from contextlib import suppress
+from copy import deepcopy
 from pathlib import Path
 from typing import Any
 from urllib.parse import unquote
 
+from understudy.limits import YAML_VALUES
 from understudy.openapi.diagnostics import Mended
 from understudy.openapi.grammar import MAPS, MEMBERS, NEEDED, OPENED, REFERENCED, REQUIRED
 from understudy.openapi.mends import (
@@ -31,7 +33,7 @@ from understudy.openapi.mends import (
     read_scalars,
     shown,
 )
-from understudy.openapi.pointers import Scope, as_reference, steps_of, value_at
+from understudy.openapi.pointers import Scope, as_reference, escape, size_of, steps_of, value_at
 from understudy.openapi.references import References, Unresolved
 
 _MAX_REFERENCES = 32  # in a row, before they are taken for a cycle
@@ -39,6 +41,9 @@ _MOST_PARTS = 8  # schemas of nested allOf that are compared, as they multiply
 _OF_OBJECTS = frozenset({"type", "properties", "required", "allOf"})  # all that is compared
 _KIND = frozenset({"enum", "const"})
 """Keywords by which the value of a member tells the kind of its object."""
+_EXAMPLES = frozenset({"example", "value", "dataValue"})
+"""Members with a whole example."""
+_MOST_ADDED = YAML_VALUES.most // 10  # values that take the place of references
 _TOP = 2
 """Slashes in the pointer of a map of components, such as ``#/components/schemas``."""
 _ANNOTATIONS = {"title", "description", "example", "examples", "default", "externalDocs"}
@@ -67,6 +72,9 @@ class _Walk:
         self.mended = Mended(self._losses.diagnostics)
         self._references = References(root, path)
         self._resolved: dict[str, Position] = {}
+        self._added = 0
+        self._pointers: set[str] = set()
+        """Places whose reference is a pointer into the tree already."""
         self._containers: set[str] = set()
         self._identified: list[dict[str, Any]] = []
         self._alternating: list[Position] = []
@@ -76,7 +84,9 @@ class _Walk:
 
     def run(self) -> None:
         """Mends everything that the document and its references reach."""
-        pending = [Position({"#": self._root}, "#", "document", "#", Scope(), "#")]
+        document = Position({"#": self._root}, "#", "document", "#", Scope(), "#")
+        self._spread_components(document.below("components", "components"))
+        pending = [document]
         while pending:
             place = pending.pop()
             first = place.pointer, place.kind
@@ -108,6 +118,8 @@ class _Walk:
     def _parts(self, place: Position) -> Iterator[Position]:
         """Mends a value, and yields the positions of its members or items."""
         kind = place.kind
+        if _is_misplaced(place) and not self._spread(place):
+            return
         if kind in OBJECT_MENDS:
             OBJECT_MENDS[kind](self._losses, place)
         if kind in SCALARS:
@@ -121,6 +133,64 @@ class _Walk:
             yield from self._named(place)
         elif kind in MEMBERS:
             yield from self._object(place)
+
+    def _spread_components(self, place: Position) -> None:
+        """Spreads the references in place of components, to whose members other references lead."""
+        is_there = place.key in self._root and (not _is_misplaced(place) or self._spread(place))
+        if is_there and isinstance(place.value, dict):
+            for name, kind in MEMBERS["components"].items():
+                if name in place.value and _is_misplaced(place.below(name, kind)):
+                    self._spread(place.below(name, kind))
+
+    def _spread(self, place: Position) -> bool:
+        """Replaces a reference where OpenAPI has none by the members that it leads to, as bundlers do.
+
+        Each member becomes a reference, so that references in it still resolve in the file where it stands.
+        """
+        reference, pointer = place.value["$ref"], place.pointer
+        scope = Scope() if pointer in self._pointers else place.scope
+        try:
+            for _ in range(_MAX_REFERENCES):
+                pointer = self._references.resolve(reference, scope, pointer).pointer
+                found = value_at(self._root, pointer)
+                if not _is_reference(found):
+                    break
+                reference, scope = found["$ref"], self._references.scope_of(pointer)
+        except Unresolved as error:
+            self._losses.drop("dangling-reference", place, str(error))
+            return False
+        spread = _spread(found, pointer, place.kind) if self._may_add(found) else None
+        if spread is None:
+            message = (
+                f"$ref {reference!r} leads to what is not of kind {place.kind}, or is too much"
+            )
+            self._losses.drop("dangling-reference", place, message)
+            return False
+        self._note_misplaced(place)
+        self._pointers |= {place.below(name, "").pointer for name in _keys(spread)}
+        siblings = {name: it for name, it in place.value.items() if name != "$ref"}
+        place.replace({**spread, **siblings} if isinstance(spread, dict) else spread)
+        return True
+
+    def _copy_example(self, place: Position) -> None:
+        """Replaces an example that is only a reference, and leads somewhere, by a copy of its target."""
+        if _is_reference(place.value) and len(place.value) == 1:
+            with suppress(Unresolved):
+                target = self._references.resolve(place.value["$ref"], place.scope, place.pointer)
+                example = value_at(self._root, target.pointer)
+                if self._may_add(example):
+                    self._note_misplaced(place)
+                    place.replace(deepcopy(example))
+
+    def _may_add(self, value: Any) -> bool:
+        """Counts the values that references multiply; False once they are far more than documents have."""
+        if self._added <= _MOST_ADDED:
+            self._added += size_of(value, _MOST_ADDED)
+        return self._added <= _MOST_ADDED
+
+    def _note_misplaced(self, place: Position) -> None:
+        message = f"OpenAPI has no reference here; read as what {place.value['$ref']!r} leads to."
+        self._losses.note("misplaced-reference", place, message)
 
     def _items(self, place: Position) -> Iterator[Position]:
         kind = place.kind[1:-1]
@@ -232,6 +302,8 @@ class _Walk:
                 below = place.below(name, kind)
                 self.mended.needs[below.pointer].add(place.unit)
                 yield below._replace(unit=below.pointer)
+            elif name in _EXAMPLES:
+                self._copy_example(place.below(name, kind))
             elif kind != "any" and not is_plain(place.value[name], kind):
                 yield place.below(name, kind)
 
@@ -256,9 +328,8 @@ class _Walk:
             at = place.below("$ref", "any")
             self._losses.drop("wrong-type", at, f"{shown(reference)} is not a text")
             return
-        is_pointer = place.pointer in self._resolved
         try:
-            scope = Scope() if is_pointer else place.scope
+            scope = Scope() if place.pointer in self._pointers else place.scope
             target = self._references.resolve(reference, scope, place.pointer)
         except Unresolved as error:
             self._give_up(place, str(error))
@@ -271,6 +342,7 @@ class _Walk:
             self._losses.note("relative-pointer", place, message)
         place.value["$ref"] = as_reference(target.pointer)  # a name may need percent-encoding
         self._resolved[place.pointer] = place
+        self._pointers.add(place.pointer)
         self.mended.needs[place.unit].add(target.pointer)
         yield self._position_at(target.pointer, place.kind)
 
@@ -433,6 +505,39 @@ def _without_annotations(schema: Any, *, are_names: bool = False) -> Any:
         for name, it in schema.items()
         if are_names or name not in _ANNOTATIONS
     }
+
+
+def _is_reference(value: Any) -> bool:
+    return isinstance(value, dict) and isinstance(value.get("$ref"), str)
+
+
+def _is_misplaced(place: Position) -> bool:
+    """Tells whether a position holds a reference where OpenAPI requires the object or list itself."""
+    kind = place.kind
+    is_compound = kind[0] in "[{" or kind in MAPS or kind in MEMBERS
+    is_recursive = "encoding" in kind  # spreading could go on for ever
+    return (
+        is_compound and not is_recursive and kind not in REFERENCED and _is_reference(place.value)
+    )
+
+
+def _spread(value: Any, pointer: str, kind: str) -> Any:
+    """Returns a copy whose members are references to those of a value; None if it is not of the kind."""
+    if not isinstance(value, list if kind[0] == "[" else dict):
+        return None
+    kinds = MEMBERS.get(kind) or {}
+    inner = MAPS.get(kind) or kind[1:-1]
+    members = enumerate(value) if isinstance(value, list) else value.items()
+    spread: dict[Any, Any] = {}
+    for name, member in members:
+        its = kinds.get(str(name), "any") if kinds else inner
+        if its in SCALARS or its in {"any", "security"}:
+            spread[name] = deepcopy(member)
+        elif isinstance(member, dict | list) or (its == "schema" and isinstance(member, bool)):
+            spread[name] = {"$ref": as_reference(f"{pointer}/{escape(str(name))}")}
+        else:
+            return None
+    return list(spread.values()) if isinstance(value, list) else spread
 
 
 def _keys(holder: Any) -> Any:
