@@ -140,28 +140,30 @@ def test_a_long_text_that_no_document_bounds_may_be_refused(wire, verify_on):
     assert [note.expected for note in outcome.notes] == ["success, 2XX"]
 
 
+def sent(method, path, body=b""):
+    """Returns an exchange with this request."""
+    request = Request(
+        method, f"{TARGET.base_url}{path}", (("content-type", "application/json"),), body
+    )
+    place = routes_of(TARGET, BUNDLED).find(request.method, request.url)
+    return Exchange(
+        number=1,
+        source="test",
+        identity=ANONYMOUS_IDENTITY,
+        request=request,
+        response=Response(200),
+        at=datetime(2026, 3, 1, tzinfo=UTC),
+        operation=place.operation,
+        site=place.site,
+        values=place.values,
+    )
+
+
 def test_a_document_that_refuses_what_the_interface_leaves_open_is_heeded():
     requests = DeclaredRequests(with_other_inputs())
-    routes = routes_of(TARGET, BUNDLED)
 
     def allows(method, path, body=b""):
-        request = Request(
-            method, f"{TARGET.base_url}{path}", (("content-type", "application/json"),), body
-        )
-        place = routes.find(request.method, request.url)
-        return requests.allows(
-            Exchange(
-                number=1,
-                source="test",
-                identity=ANONYMOUS_IDENTITY,
-                request=request,
-                response=Response(200),
-                at=datetime(2026, 3, 1, tzinfo=UTC),
-                operation=place.operation,
-                site=place.site,
-                values=place.values,
-            )
-        )
+        return requests.allows(sent(method, path, body))
 
     assert allows("GET", "/qr-code/ada?size=512&type=brand")
     assert not allows("GET", "/qr-code/ada?size=513")
@@ -170,3 +172,11 @@ def test_a_document_that_refuses_what_the_interface_leaves_open_is_heeded():
     assert not allows("GET", "/me/associated-email")
     assert not allows("PATCH", "/me/profile", b'{"description":7}')
     assert allows("GET", "/unknown")
+
+
+def test_a_body_need_not_have_a_required_member_that_only_responses_have():
+    content = deepcopy(BUNDLED.root.value)
+    body = content["paths"]["/me/profile"]["patch"]["requestBody"]["content"]["application/json"]
+    body["schema"] = {"required": ["id"], "properties": {"id": {"readOnly": True}}}
+    requests = DeclaredRequests(document_of(content, BUNDLED.path))
+    assert requests.allows(sent("PATCH", "/me/profile", b'{"pronouns":"she"}'))

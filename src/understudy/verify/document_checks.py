@@ -357,7 +357,7 @@ class DeclaredRequests:
         schema = _body_schema(operation, JSON)
         if schema is None or exchange.request.json is NO_JSON:
             return True
-        return bool(self.schemas.validator(schema).is_valid(exchange.request.json))
+        return bool(self.schemas.for_requests.validator(schema).is_valid(exchange.request.json))
 
 
 class Departures:
