@@ -287,7 +287,7 @@ class Sampler:
             case "object":
                 yield from self._objects(place, accepts)
             case "array":
-                yield self._array(place)
+                yield from (self._array(place), [])  # empty where no item can be valid
             case "integer" | "number":
                 if self._style.is_dynamic:
                     yield from drawn_numbers(place, self._choice(place))

@@ -65,6 +65,7 @@ BOTH = [
     {"type": "array", "items": {"type": "string"}, "maxItems": 0},
     {"type": "array"},
     {"type": "array", "minItems": 2},
+    {"type": "array", "items": {"allOf": [{"type": "string"}, {"type": "integer"}]}},
     {"type": "object"},
     {"type": "object", "required": ["a"]},
     {"type": "object", "required": ["a"], "properties": {"b": {"type": "string"}}},
