@@ -238,6 +238,22 @@ def test_lists_objects_and_cookies_are_written_in_their_styles(odd, description,
     assert (found_kind, found) == (kind, sent)
 
 
+def test_a_member_of_an_object_is_sent_with_those_that_the_object_requires(tmp_path: Path):
+    path = tmp_path / "where.yaml"
+    path.write_text(
+        "openapi: 3.0.3\ninfo: {title: Where, version: '1'}\npaths: {/a: {get: {operationId: get, responses:"
+        " {200: {description: ''}}, parameters: [{name: where, in: query, style: deepObject, schema: {type: object,"
+        " required: [a], properties: {a: {type: integer}, b: {type: integer}}}}]}}}"
+    )
+    planner = Planner(load(path), "resource", TestData())
+    (plan,) = [planner.plan(operation) for operation in planner.operations]
+    found = [it for it in islice(cases(plan, 0, KINDS), 500) if it.description.startswith("where[")]
+    assert {"where[a]=" in unquote(it.request.target) for it in found if it.kind == "valid"} == {
+        True
+    }
+    assert told(found, "where[a] left out") == ("invalid", "/a?where[b]=1")
+
+
 def test_a_case_s_id_can_be_the_name_of_a_file(odd: dict[str, list[Case]]):
     assert all(re.fullmatch(r"[\w.-]+", case.id) for found in odd.values() for case in found)
 

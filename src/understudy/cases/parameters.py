@@ -57,24 +57,47 @@ def _with_pairs(parameter: Parameter, value: Any) -> DraftChange:
 def members(
     context: OperationContext, parameter: Parameter, part: str, schema: Node
 ) -> Iterator[Mutation]:
-    """Yields mutations of the members of a deepObject parameter, ``name[member]=value``."""
+    """Yields mutations of the members of a deepObject parameter, ``name[member]=value``.
+
+    The members that an object needs are sent, too, as the plain request may leave out the parameter.
+    """
     is_accepted = context.values.schemas.validator(schema).is_valid
     base = context.values.sample(schema)
     if not isinstance(base, dict):
         return
     for name, member in context.values.members(schema).items():
-        here, where = f"{part}[{name}]", f"{parameter.name}[{name}]"
+        here = f"{part}[{name}]"
         for edge in edges(context.values, member, is_text=True):
             text, is_valid = written(edge.value), is_accepted({**base, name: edge.value})
             if text and is_valid == edge.is_valid and not isinstance(edge.value, list | dict):
-                apply = drafts.query(where, encoded(text))
+                apply = _with_members(parameter, base, {**base, name: edge.value})
                 yield context.edge_mutation(here, edge, apply, member.pointer)
         is_needed = name in context.values.schemas.required_names(schema)
         what = f"{name_of(here)} left out"
         if len(base) > 1 or not is_needed:
+            others = {other: value for other, value in base.items() if other != name}
+            apply = _with_members(parameter, base, others)
             yield context.on(here, "required", "required", f"{schema.pointer}/required").made(
-                kind_of(not is_needed), what, drafts.query(where)
+                kind_of(not is_needed), what, apply
             )
+
+
+def _with_members(
+    parameter: Parameter, base: dict[str, Any], changed: dict[str, Any]
+) -> DraftChange:
+    """Returns a change that sets all members, and removes those of the base that are not left."""
+    texts: dict[str, list[str]] = {
+        name: [] for name, _ in query_pairs(parameter, {**base, **changed})
+    }
+    for name, text in query_pairs(parameter, changed):
+        texts[name].append(text)
+
+    def apply(draft: Draft) -> Draft:
+        for name, its in texts.items():
+            draft = draft.with_query(name, *its)
+        return draft
+
+    return apply
 
 
 def _bytewise(form: str) -> Callable[[bytes], str]:
