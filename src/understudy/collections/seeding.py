@@ -427,7 +427,7 @@ def _distinct(
 
 
 def _examples(collection: ResourceCollection, shape: ItemShape) -> Iterator[Mapping[str, Any]]:
-    """Yields the valid items in the document's examples, one per identifier."""
+    """Yields the valid items in the document's examples, one per identifier, or different without one."""
     seen: set[str] = set()
     for it in collection.operations:
         if it.role not in {"list", "read"} or it.response_path is None:
@@ -436,10 +436,12 @@ def _examples(collection: ResourceCollection, shape: ItemShape) -> Iterator[Mapp
             found = value_at(value, it.response_path)
             listed = found if isinstance(found, list) else [found]
             for item in (value_at(each, it.within) for each in listed):
-                identifier = item.get(shape.identifier) if isinstance(item, dict) else None
-                is_new = identifier is not None and text_of(identifier) not in seen
-                if is_new and len(seen) < _MOST_EXAMPLES and _is_item(shape, item):
-                    seen.add(text_of(identifier))
+                if not isinstance(item, dict) or len(seen) >= _MOST_EXAMPLES:
+                    continue
+                identifier = item.get(shape.identifier)
+                key = repr(item) if identifier is None else text_of(identifier)
+                if key not in seen and _is_item(shape, item):
+                    seen.add(key)
                     yield item
 
 

@@ -252,3 +252,31 @@ def test_the_envelope_of_a_list_leaves_the_documents_example_as_it_is(tmp_path):
     ask = asking(Mock(Settings(document=document_with(tmp_path, SHARED, BASES))))
     assert ask("GET", "/parcels").json()["data"]
     assert ask("GET", "/status").json() == {"errors": []}
+
+
+NOTED = """
+  /notes:
+    get:
+      responses:
+        '200':
+          description: The notes.
+          content:
+            application/json:
+              schema: {type: array, items: {$ref: '#/components/schemas/Note'}}
+              example: [{title: Milk}, {title: Eggs}, {title: Milk}]
+    post:
+      requestBody: {content: {application/json: {schema: {$ref: '#/components/schemas/Note'}}}}
+      responses: {'201': {description: A note., content: {application/json: {schema: {$ref: '#/components/schemas/Note'}}}}}
+  /notes/{id}:
+    get:
+      parameters: [{name: id, in: path, required: true, schema: {type: integer}}]
+      responses: {'200': {description: A note., content: {application/json: {schema: {$ref: '#/components/schemas/Note'}}}}}
+"""
+NOTE = "    Note: {type: object, properties: {id: {type: integer, readOnly: true}, title: {type: string}}}"
+
+
+def test_a_collection_begins_with_the_examples_of_its_list_even_without_identifiers(tmp_path):
+    ask = asking(Mock(Settings(document=document_with(tmp_path, NOTED, NOTE))))
+    notes = ask("GET", "/notes").json()
+    assert [it["title"] for it in notes[:2]] == ["Milk", "Eggs"]
+    assert len({it["id"] for it in notes}) == len(notes)
