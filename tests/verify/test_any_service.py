@@ -115,10 +115,11 @@ def judged(service: Shelves, document: Path, *, is_whole: bool = False) -> Outco
     return carry_out(deployment, RunOptions(phases=phases if is_whole else phases[:1]))
 
 
-def judged_with_token(service: Shelves, folder: Path, cases: int) -> Outcome:
+def judged_with_token(
+    service: Shelves, folder: Path, cases: int, token: str = "{token: {type: http, scheme: bearer}}"
+) -> Outcome:
     """Returns a run at a service whose document demands a bearer token, which is given."""
     path = folder / "locked.yaml"
-    token = "{token: {type: http, scheme: bearer}}"
     path.write_text(
         f"{SHELVES}security: [{{token: []}}]\ncomponents: {{securitySchemes: {token}}}\n"
     )
@@ -248,6 +249,11 @@ def test_a_read_that_needs_no_credential_although_the_document_does_is_found(tmp
     outcome = judged_with_token(Shelves(), tmp_path, 1)
     found = {(it.exchange.operation, it.actual) for it in outcome.findings}
     assert ("GET /shelves", "status 200 without it") in found
+
+
+def test_a_credential_that_the_document_requires_without_declaring_it_is_not_missed(tmp_path):
+    outcome = judged_with_token(Shelves(), tmp_path, 1, "{}")
+    assert "status 200 without it" not in {it.actual for it in outcome.findings}
 
 
 def test_a_run_whose_token_ends_is_not_green(tmp_path):
