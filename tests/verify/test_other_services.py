@@ -141,6 +141,27 @@ def test_the_mock_of_a_document_is_clean_where_schemathesis_takes_valid_requests
     assert [it.summary for it in outcome.findings] == []
 
 
+TOKENS = """
+openapi: 3.0.3
+info: {title: Tokens, version: "1"}
+paths:
+  /oauth2/token:
+    post: {responses: {"200": {description: A token.}}}
+  /things:
+    get: {responses: {"200": {description: All.}}}
+"""
+
+
+def test_a_document_may_have_a_path_of_the_authorization_server(tmp_path) -> None:
+    path = tmp_path / "tokens.yaml"
+    path.write_text(TOKENS)
+    deployment = open_deployment(DeploymentOptions(document=path), {})
+    phases = phases_of(1, deployment.document, is_mock=True)[:1]
+    outcome = judge(deployment, RunOptions(phases=phases))
+    assert (outcome.internal_errors, outcome.findings) == ((), ())
+    assert any(it.operation == "POST /oauth2/token" for it in outcome.exchanges)
+
+
 def test_an_item_without_a_known_identifier_is_created_once_and_ends_no_run(tmp_path) -> None:
     path = tmp_path / "pets.yaml"
     path.write_text(PETS)

@@ -115,11 +115,12 @@ class Routes:
         self._sites: list[tuple[Site, str, _Matcher]] = [
             ("resource", self.base_url, _matcher(resource))
         ]
-        self._operations = keyed(resource)
+        groups = [keyed(resource)]
         if auth_url is not None:
             self._sites.append(("authorization", auth_url.rstrip("/"), _matcher(authorization)))
-            self._operations |= keyed(authorization)
-        self._keys = {id(operation): key for key, operation in self._operations.items()}
+            groups.insert(0, keyed(authorization))
+        self._keys = {id(operation): key for group in groups for key, operation in group.items()}
+        self._operations = {key: it for group in groups for key, it in group.items()}
         self._alike = Counter(key_of(it.method, it.path) for it in self._operations.values())
 
     def find(self, method: str, url: str, headers: _Headers = ()) -> Place:
