@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator
 from random import Random  # noqa: TID251 - seeded by the caller
 from typing import Any
 
-from understudy.cases import drafts, texts
+from understudy.cases import texts
 from understudy.cases.drafts import Draft, DraftChange
 from understudy.cases.edges import EdgeValue, edges
 from understudy.cases.model import CaseKind, variable

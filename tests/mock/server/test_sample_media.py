@@ -180,3 +180,19 @@ def test_what_the_client_does_not_accept_is_sent_unless_the_document_has_a_406(s
     assert serve(text % "", api={"handlers": {}}).get("/a", headers=only).status_code == 200
     declared = serve(text % ", '406': {description: no}", api={"handlers": {}})
     assert declared.get("/a", headers=only).status_code == 406
+
+
+def test_a_sent_file_is_not_the_value_of_a_member_that_a_response_has(serve) -> None:
+    picture = (
+        "{type: object, properties: {note: {type: string}, file: {type: string, format: binary}}}"
+    )
+    post = f"requestBody: {{content: {{multipart/form-data: {{schema: {picture}}}}}}}"
+    answered = f"responses: {{'200': {{content: {{application/json: {{schema: {picture}}}}}}}}}"
+    service = serve(
+        f"{{openapi: 3.0.3, paths: {{/a: {{post: {{{post}, {answered}}}}}}}}}", api={"handlers": {}}
+    )
+    sent = {"note": (None, "mine"), "file": ("a.png", b"\x89PNG")}
+    response = service.post("/a", files=sent)
+    assert response.status_code == 200
+    assert response.json()["note"] == "mine"
+    assert isinstance(response.json()["file"], str)

@@ -8,7 +8,7 @@ from uuid import NAMESPACE_OID, UUID, uuid5
 from zlib import crc32
 
 from understudy.mock.server.api import Complete
-from understudy.mock.server.call import BODY, NO_ARGUMENTS
+from understudy.mock.server.call import BODY, NO_ARGUMENTS, Upload
 from understudy.openapi.grammar import PATH_PARAMETER
 from understudy.openapi.loader import Node
 from understudy.openapi.operations import Operation
@@ -60,8 +60,7 @@ class Completion:
         self._schemas = schemas
         self._seed = seed
         self._completions = completions
-        content = arguments.get(BODY)
-        self._known = {**(content if isinstance(content, dict) else {}), **arguments}
+        self._known = {**_content(arguments), **arguments}
 
     def completed(self, body: Any, schema: Node) -> Any:
         """Returns a completed copy of a body."""
@@ -204,7 +203,7 @@ def echoed(
     sent = {name: arguments[name] for name in in_path if name in arguments}
     if in_path and _IDENTIFIER.search(in_path[-1]) and in_path[-1] in sent:
         sent.setdefault("id", sent[in_path[-1]])  # /pets/{petId} responds with the pet's id
-    content = arguments.get(BODY)
+    content = _content(arguments)
     values = {**_writable(content, schema, schemas), **sent}
     name, *others = [it for it in body if isinstance(body[it], dict)] or [""]
     inner = schemas.members(schema, ALL).get(name)
@@ -243,10 +242,18 @@ def _with_values_of_items(
     return [_with_values(v, item, schemas, values) if isinstance(v, dict) else v for v in items]
 
 
-def _writable(content: Any, schema: Node, schemas: Schemas) -> dict[str, Any]:
+def _content(arguments: Mapping[str, Any]) -> dict[str, Any]:
+    """Returns the members of a request's body, without the files in it, which are no JSON."""
+    content = arguments.get(BODY)
+    return {
+        name: value
+        for name, value in (content.items() if isinstance(content, dict) else ())
+        if not any(isinstance(it, Upload) for it in (value if isinstance(value, list) else [value]))
+    }
+
+
+def _writable(content: dict[str, Any], schema: Node, schemas: Schemas) -> dict[str, Any]:
     """Returns the members of a request's body that the response declares and not as ``readOnly``."""
-    if not isinstance(content, dict):
-        return {}
     members = schemas.members(schema)
     return {
         name: value
