@@ -93,10 +93,20 @@ def moment_of(schemas: Schemas, name: str, member: Node) -> Moment | None:
     return moment_named(name) if is_time else None
 
 
+_LIMITS: Final = (
+    *("pattern", "minLength", "maxLength", "minItems", "maxItems", "multipleOf"),
+    *("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum"),
+)
+"""Keywords by which a schema allows fewer values; a service cannot show what they exclude."""
+
+
 def _shows_all(schemas: Schemas, sent: Node, read: Node) -> bool:
     values, shown = (schemas.keyword(it, "enum") for it in (sent, read))
     if isinstance(values, list) and isinstance(shown, list):
         return all(it in shown for it in values)
+    limits = [tuple(schemas.keyword(it, name) for name in _LIMITS) for it in (sent, read)]
+    if any(limit not in (None, own) for own, limit in zip(*limits, strict=True)):
+        return False
     formats = [schemas.keyword(it, "format") for it in (sent, read)]
     return formats[1] in (None, formats[0]) or "string" not in types_of(schemas, read)
 

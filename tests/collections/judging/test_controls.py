@@ -116,6 +116,8 @@ def test_a_value_that_no_response_can_show_is_not_expected_of_one(tmp_path):
     [
         ("{type: string, format: date-time}", "{type: string}", False),
         ("{type: integer, format: int64}", "{type: integer}", True),
+        ("{type: string, pattern: '^[a-z]$'}", "{type: string}", False),
+        ("{type: string}", "{type: string, maxLength: 9}", True),
         ("{$ref: '#/components/schemas/Links'}", "{$ref: '#/components/schemas/Links'}", False),
     ],
 )
