@@ -284,3 +284,15 @@ def test_a_pattern_that_every_engine_reads_alike_loses_nothing(read) -> None:
         {"pattern": r"^(\x01)\1$"},
         [],
     )
+
+
+def test_a_closed_base_does_not_forbid_the_members_of_what_extends_it(read) -> None:
+    document = read(
+        "paths: {}\ncomponents: {schemas: {Base: {properties: {a: {}}, additionalProperties: false},"
+        " Cat: {allOf: [{$ref: '#/components/schemas/Base'}, {properties: {b: {}}, required: [b],"
+        " additionalProperties: false}]}, Dog: {properties: {c: {}}, additionalProperties: false}}}",
+    )
+    found = document.raw["components"]["schemas"]
+    assert [it.rule for it in document.losses] == ["closed-part", "closed-part"]
+    assert "additionalProperties" not in {*found["Base"], *found["Cat"]["allOf"][1]}
+    assert found["Dog"]["additionalProperties"] is False

@@ -40,6 +40,9 @@ LOSSES: Final[Mapping[str, LintRule]] = {
     "undeclared-required": LintRule(
         "error", "A member is required that additionalProperties forbids; it is not required."
     ),
+    "closed-part": LintRule(
+        "warning", "A part of allOf forbids members that other parts declare; it is read as open."
+    ),
     "invalid-pattern": LintRule("error", "A pattern is not a regular expression of ECMA-262."),
     "invalid-parameter": LintRule("error", "A parameter lacks its name or place, or has no place."),
     "invalid-path": LintRule("error", "A path does not begin with a slash."),

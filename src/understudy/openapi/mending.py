@@ -33,8 +33,9 @@ from understudy.openapi.mends import (
     read_scalars,
     shown,
 )
-from understudy.openapi.pointers import Scope, as_reference, escape, size_of, steps_of, value_at
+from understudy.openapi.pointers import Scope, as_reference, size_of, steps_of, value_at
 from understudy.openapi.references import References, Unresolved
+from understudy.openapi.spreading import is_misplaced, is_reference, spread
 
 _MAX_REFERENCES = 32  # in a row, before they are taken for a cycle
 _MOST_PARTS = 8  # schemas of nested allOf that are compared, as they multiply
@@ -79,6 +80,8 @@ class _Walk:
         self._identified: list[dict[str, Any]] = []
         self._alternating: list[Position] = []
         """Schemas with a ``oneOf``."""
+        self._joined: list[Position] = []
+        """Schemas with an ``allOf``."""
         self._excluding: set[tuple[str, str]] = set()
         """Schemas and their ``not`` or ``oneOf`` that an opened subschema would make refuse values."""
 
@@ -98,9 +101,7 @@ class _Walk:
                 pending += reversed(list(self._parts(place)))
         for place in self._resolved.values():
             self._expect_acyclic(place)
-        for place in self._alternating:
-            self._expect_distinct(place)
-        self._relax_excluding()
+        self._mend_compositions()
         self._add_missing()
         for schema in self._identified:
             for keyword in _IDENTIFYING:
@@ -118,7 +119,7 @@ class _Walk:
     def _parts(self, place: Position) -> Iterator[Position]:
         """Mends a value, and yields the positions of its members or items."""
         kind = place.kind
-        if _is_misplaced(place) and not self._spread(place):
+        if is_misplaced(place) and not self._spread(place):
             return
         if kind in OBJECT_MENDS:
             OBJECT_MENDS[kind](self._losses, place)
@@ -136,10 +137,10 @@ class _Walk:
 
     def _spread_components(self, place: Position) -> None:
         """Spreads the references in place of components, to whose members other references lead."""
-        is_there = place.key in self._root and (not _is_misplaced(place) or self._spread(place))
+        is_there = place.key in self._root and (not is_misplaced(place) or self._spread(place))
         if is_there and isinstance(place.value, dict):
             for name, kind in MEMBERS["components"].items():
-                if name in place.value and _is_misplaced(place.below(name, kind)):
+                if name in place.value and is_misplaced(place.below(name, kind)):
                     self._spread(place.below(name, kind))
 
     def _spread(self, place: Position) -> bool:
@@ -153,28 +154,28 @@ class _Walk:
             for _ in range(_MAX_REFERENCES):
                 pointer = self._references.resolve(reference, scope, pointer).pointer
                 found = value_at(self._root, pointer)
-                if not _is_reference(found):
+                if not is_reference(found):
                     break
                 reference, scope = found["$ref"], self._references.scope_of(pointer)
         except Unresolved as error:
             self._losses.drop("dangling-reference", place, str(error))
             return False
-        spread = _spread(found, pointer, place.kind) if self._may_add(found) else None
-        if spread is None:
+        value = spread(found, pointer, place.kind) if self._may_add(found) else None
+        if value is None:
             message = (
                 f"$ref {reference!r} leads to what is not of kind {place.kind}, or is too much"
             )
             self._losses.drop("dangling-reference", place, message)
             return False
         self._note_misplaced(place)
-        self._pointers |= {place.below(name, "").pointer for name in _keys(spread)}
+        self._pointers |= {place.below(name, "").pointer for name in _keys(value)}
         siblings = {name: it for name, it in place.value.items() if name != "$ref"}
-        place.replace({**spread, **siblings} if isinstance(spread, dict) else spread)
+        place.replace({**value, **siblings} if isinstance(value, dict) else value)
         return True
 
     def _copy_example(self, place: Position) -> None:
         """Replaces an example that is only a reference, and leads somewhere, by a copy of its target."""
-        if _is_reference(place.value) and len(place.value) == 1:
+        if is_reference(place.value) and len(place.value) == 1:
             with suppress(Unresolved):
                 target = self._references.resolve(place.value["$ref"], place.scope, place.pointer)
                 example = value_at(self._root, target.pointer)
@@ -242,6 +243,8 @@ class _Walk:
             mend_schema(self._losses, place)
             if isinstance(place.value.get("oneOf"), list):
                 self._alternating.append(place)
+            if isinstance(place.value.get("allOf"), list):
+                self._joined.append(place)
         if kind in REFERENCED and "$ref" in place.value:
             yield from self._reference(place)
             if kind != "schema" and not _is_described(place):
@@ -394,6 +397,54 @@ class _Walk:
         elif place.kind == "schema" and around.endswith("/oneOf"):
             self._excluding.add((around.rpartition("/")[0], "oneOf"))
 
+    def _mend_compositions(self) -> None:
+        for place in self._joined:
+            self._open_parts(place)
+        for place in self._alternating:
+            self._expect_distinct(place)
+        self._relax_excluding()
+
+    def _open_parts(self, place: Position) -> None:
+        """Removes ``additionalProperties: false`` where it forbids members that allOf declares.
+
+        Generators close each class, also the base of another one, whose members it then refuses.
+        """
+        parts = [place.value, *map(self._followed, place.value.get("allOf") or ())]
+        names = self._member_names(place.value)
+        for part in parts:
+            is_closed = part.get("additionalProperties") is False
+            foreign = sorted(names - {*(part.get("properties") or ())})
+            if is_closed and foreign and not part.get("patternProperties"):
+                del part["additionalProperties"]
+                message = (
+                    f"additionalProperties: false forbids {foreign[0]!r}, which is declared too; "
+                    "it is left out."
+                )
+                self._losses.note("closed-part", place.below("allOf", "any"), message)
+
+    def _member_names(self, schema: dict[str, Any]) -> set[str]:
+        """Returns the members that a schema declares, by itself and in its allOf."""
+        names: set[str] = set()
+        pending, known = [schema], set[int]()
+        while pending:
+            part = self._followed(pending.pop())
+            if id(part) not in known:
+                known.add(id(part))
+                names.update(part.get("properties") or ())
+                pending += part.get("allOf") or ()
+        return names
+
+    def _followed(self, schema: Any) -> dict[str, Any]:
+        """Returns the schema that a reference leads to; empty for a boolean, or one that mending removed."""
+        for _ in range(_MAX_REFERENCES):
+            if not is_reference(schema):
+                break
+            try:
+                schema = value_at(self._root, unquote(schema["$ref"]))
+            except LookupError:
+                return {}
+        return schema if isinstance(schema, dict) else {}
+
     def _expect_distinct(self, place: Position) -> None:
         """Marks a ``oneOf`` to be read as anyOf if ordinary values fit several alternatives, or none.
 
@@ -505,39 +556,6 @@ def _without_annotations(schema: Any, *, are_names: bool = False) -> Any:
         for name, it in schema.items()
         if are_names or name not in _ANNOTATIONS
     }
-
-
-def _is_reference(value: Any) -> bool:
-    return isinstance(value, dict) and isinstance(value.get("$ref"), str)
-
-
-def _is_misplaced(place: Position) -> bool:
-    """Tells whether a position holds a reference where OpenAPI requires the object or list itself."""
-    kind = place.kind
-    is_compound = kind[0] in "[{" or kind in MAPS or kind in MEMBERS
-    is_recursive = "encoding" in kind  # spreading could go on for ever
-    return (
-        is_compound and not is_recursive and kind not in REFERENCED and _is_reference(place.value)
-    )
-
-
-def _spread(value: Any, pointer: str, kind: str) -> Any:
-    """Returns a copy whose members are references to those of a value; None if it is not of the kind."""
-    if not isinstance(value, list if kind[0] == "[" else dict):
-        return None
-    kinds = MEMBERS.get(kind) or {}
-    inner = MAPS.get(kind) or kind[1:-1]
-    members = enumerate(value) if isinstance(value, list) else value.items()
-    spread: dict[Any, Any] = {}
-    for name, member in members:
-        its = kinds.get(str(name), "any") if kinds else inner
-        if its in SCALARS or its in {"any", "security"}:
-            spread[name] = deepcopy(member)
-        elif isinstance(member, dict | list) or (its == "schema" and isinstance(member, bool)):
-            spread[name] = {"$ref": as_reference(f"{pointer}/{escape(str(name))}")}
-        else:
-            return None
-    return list(spread.values()) if isinstance(value, list) else spread
 
 
 def _keys(holder: Any) -> Any:

@@ -210,7 +210,7 @@ def echoed(
     if inner is None or others or (values.keys() - {name}) & body.keys():
         return _with_values(body, schema, schemas, values)
     # an envelope: the request may have one, too
-    sent_inside = content.get(name) if isinstance(content, dict) else None
+    sent_inside = content.get(name)
     within = {**arguments, BODY: sent_inside if isinstance(sent_inside, dict) else content}
     made = echoed(body[name], inner, schemas, operation, within)
     return _with_values(body, schema, schemas, {name: made})
