@@ -162,3 +162,14 @@ def test_what_is_wrong_is_said_before_anything_is_sent(
     done = run("learn", *arguments)
     assert done.exit_code == 2
     assert message in done.output
+
+
+def test_another_service_is_not_asked_what_this_interface_leaves_open(tmp_path: Path) -> None:
+    document = tmp_path / "berths.yaml"
+    document.write_text("{openapi: 3.0.3, info: {title: Berths, version: '1'}, paths: {}}")
+    target = tmp_path / "staging.toml"
+    target.write_text(f'base_url = "http://127.0.0.1:1"\ndocument = "{document}"\n')
+    for more in ((), ("--plan",)):
+        done = run("learn", "--target", str(target), *more)
+        assert (done.exit_code, "describes another service" in done.output) == (2, True)
+        assert "--rules" not in done.output

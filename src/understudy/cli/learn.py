@@ -19,12 +19,15 @@ from understudy.cli.output_records import print_record
 from understudy.cli.progress import with_progress
 from understudy.cli.reporting import Ending, Plan, end, first_reason
 from understudy.cli.writing import expect_writable
+from understudy.errors import StartupError
 from understudy.interface.deployment_profile import write_profile
 from understudy.interface.facts import Fact, Facts, facts_text, is_as_chosen, load_facts
+from understudy.interface.recognition import interface_operations
 from understudy.record.recorder import people_of_reports
 from understudy.reports.console import Terminal, print_line
 from understudy.terminal import counted, echo
 from understudy.verify.catalogue import catalogue
+from understudy.verify.deployment import Deployment
 from understudy.verify.findings import Listener, Outcome
 from understudy.verify.learner import Learnt, open_rules
 from understudy.verify.permits import permission_lines
@@ -52,7 +55,7 @@ def learn(options: LearnOptions, environment: Mapping[str, str]) -> int:
     earlier = _earlier(options)
     if options.where.is_mock:
         echo("Asks the mock itself, in this process; --target names a deployment.", err=True)
-    deployment = open_deployment(options.where, environment)
+    deployment = _opened(options, environment)
 
     def carry_out(listen: Listener) -> Learnt:
         run_options = RunOptions(
@@ -132,6 +135,25 @@ def _write(out: Path, facts: Facts, profile: Path | None, target: Target) -> Non
         write_profile(profile, profile_files(target) | {"facts": (out,)})
 
 
+def _opened(options: LearnOptions, environment: Mapping[str, str]) -> Deployment:
+    """Returns the deployment to ask.
+
+    Raises:
+        StartupError: It cannot be opened, or is another service.
+    """
+    deployment = open_deployment(options.where, environment)
+    document = deployment.document
+    if document is not None and not interface_operations(document):
+        deployment.close()
+        msg = (
+            "learn asks what the interface of the avatar and profile service leaves open, and "
+            f"{document.path} describes another service; `understudy infer {document.path}` shows "
+            "what the mock takes from it, and `understudy verify --target FILE` judges by that."
+        )
+        raise StartupError(msg)
+    return deployment
+
+
 def _planned(options: LearnOptions, environment: Mapping[str, str]) -> int:
     """Prints the requests that would be sent, and returns the exit code.
 
@@ -141,6 +163,7 @@ def _planned(options: LearnOptions, environment: Mapping[str, str]) -> int:
     if options.is_json:
         msg = "--json prints the facts of a run, and --plan sends nothing; leave one out."
         raise click.UsageError(msg)
+    _opened(options, environment).close()
     print_plan(options.where, options.rules, environment)
     return ExitCode.DONE
 
