@@ -119,3 +119,22 @@ def test_a_file_of_credentials_alone_is_of_the_address_that_is_given(tmp_path):
     path.write_text('[credentials]\napi_key = "any"\n')
     target = target_from(DeploymentOptions(path, "http://127.0.0.1:8080/v1"), {})
     assert (target.base_url, target.credentials.api_key) == ("http://127.0.0.1:8080/v1", "any")
+
+
+def test_the_account_of_a_target_is_its_credential_where_a_document_has_basic_alone(tmp_path: Path):
+    document = tmp_path / "berths.yaml"
+    scheme = "{components: {securitySchemes: {account: {type: http, scheme: basic}}}"
+    document.write_text(
+        f"{scheme}, openapi: 3.0.3, info: {{title: A, version: '1'}}, paths: {{}}}}"
+    )
+    target = tmp_path / "staging.toml"
+    target.write_text(
+        f'base_url = "http://127.0.0.1:1"\ndocument = "{document}"\n'
+        '[application]\nusername = "mia"\npassword = "tea"\n'
+    )
+    opened = open_deployment(DeploymentOptions(target), {})
+    opened.close()
+    assert opened.target.credentials.access_token == "mia:tea"
+    mock = open_deployment(DeploymentOptions(document=document), {})
+    mock.close()
+    assert mock.target.credentials.access_token == "ada:ada-password"

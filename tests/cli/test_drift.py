@@ -194,3 +194,10 @@ def test_a_deployment_can_be_named_by_its_url_and_leaves_no_file(deployment, tmp
     assert f"between {deployment} and the mock" in result.output
     assert f"Next: understudy drift --base-url {deployment} --rules {RULES}" in result.output
     assert not list(tmp_path.iterdir())
+
+
+def test_a_login_of_the_target_is_made_before_anything_is_compared(tmp_path):
+    target = tmp_path / "staging.toml"
+    target.write_text('base_url = "http://127.0.0.1:1"\n[login]\npath = "/session"\n')
+    done = CliRunner().invoke(main, ["drift", "--target", str(target)])
+    assert (done.exit_code, "[login] http://127.0.0.1:1/session" in done.output) == (2, True)

@@ -17,7 +17,7 @@ from understudy.api.options import DeploymentOptions, target_from
 from understudy.errors import StartupError
 from understudy.exchange.messages import Request
 from understudy.interface.recognition import interface_operations
-from understudy.openapi.operations import operations
+from understudy.openapi.operations import operations, security_schemes
 from understudy.verify.clock import ClockState
 from understudy.verify.deployment import Deployment, deployment_of, ledger_of, locked, over_after
 from understudy.verify.run import gateway_of
@@ -83,6 +83,9 @@ def limits_of(
 def _as_another_service(deployment: Deployment) -> Deployment:
     """Returns the deployment of another service, with its API key as the owner's token.
 
+    If its document has HTTP Basic alone, the user name and password of the application are the token,
+    unless the token is such a pair itself.
+
     On this machine its mode becomes ``full`` by default: how to undo its operations is seldom
     known, and without writes most of them could not be tried.
     """
@@ -90,7 +93,12 @@ def _as_another_service(deployment: Deployment) -> Deployment:
     if document is None or interface_operations(document):
         return deployment
     given = target.credentials
-    owner = msgspec.structs.replace(given, access_token=given.access_token or given.api_key)
+    token, app = given.access_token or given.api_key, target.application
+    schemes = security_schemes(document).values()
+    if app.username and app.password and schemes and ":" not in (token or ""):
+        is_basic = all(it.get("scheme") == "basic" for it in schemes)
+        token = f"{app.username}:{app.password}" if is_basic else token
+    owner = msgspec.structs.replace(given, access_token=token)
     target = msgspec.structs.replace(target, credentials=owner)
     deployment = replace(deployment, target=target)
     if target.is_mock or target.mode is not None or target.writes == "observe":

@@ -11,7 +11,7 @@ from typing import Final
 
 from rich.console import Console
 
-from understudy.api.opening import open_deployment
+from understudy.api.opening import logged_in, open_deployment
 from understudy.cli.commands import DriftOptions
 from understudy.cli.exit_codes import ExitCode
 from understudy.cli.interrupts import noted
@@ -128,14 +128,14 @@ def _compared(
     options: DriftOptions, environment: Mapping[str, str], console: Console
 ) -> DriftReport:
     facts = followed_facts(options.mock_facts, tuple(catalogue().values()))
-    with closing(open_deployment(options.where, environment)) as ours:
+    with closing(logged_in(open_deployment(options.where, environment))) as ours:
         if options.against is None:
             theirs = beside.mock_beside(ours, facts)
         else:
             against = replace(
                 options.where, target_file=options.against, base_url=None, auth_url=None
             )
-            theirs = open_deployment(against, environment)
+            theirs = logged_in(open_deployment(against, environment))
         with closing(theirs):
             return _report_of(options, ours, theirs, facts, console)
 

@@ -427,6 +427,21 @@ def mirrored_baseline(
     }
 
 
+def credential_fixtures(target: Target) -> Baseline:
+    """Returns the fixtures of a mock of another service, where the target's credential is valid.
+
+    A name and a password, with a colon between them, are valid for HTTP Basic too.
+    """
+    credential = target.credentials.access_token or ""
+    name, _, password = credential.partition(":")
+    slug = name.strip().lower()
+    owner = Person(slug=slug, about="The caller.", emails=(), password=password)
+    return {
+        PEOPLE.name: {slug: owner},
+        TOKENS.name: {credential: Token(token=credential, person=slug)} if credential else {},
+    }
+
+
 def _with_own_avatars(accounts: Sequence[AccountSeen]) -> Iterator[AccountSeen]:
     """Yields the accounts, each without the avatars that a later account lists too.
 

@@ -8,12 +8,13 @@ from pathlib import Path
 
 import msgspec
 
-from understudy.api.bundled_target import TARGET
+from understudy.api.bundled_target import SITE, TARGET
 from understudy.api.in_process import InProcess, mock_deployment
 from understudy.drift.comparing import Drift, MockBeside, compare
 from understudy.drift.differences import ExplainedBy
 from understudy.drift.mirrored_mock import (
     AccountSeen,
+    credential_fixtures,
     mirrored_baseline,
     mirrored_target,
     read_accounts,
@@ -21,6 +22,7 @@ from understudy.drift.mirrored_mock import (
 from understudy.drift.observing import recorded
 from understudy.interface.deployment_profile import load_profile
 from understudy.interface.facts import Facts, choices_of
+from understudy.interface.recognition import interface_operations
 from understudy.interface.rules import choose, switches
 from understudy.mock.app import Mock
 from understudy.mock.server.worlds import Baseline
@@ -32,14 +34,14 @@ from understudy.verify.recorded_traffic import read_recording
 from understudy.verify.run import Phase, RunOptions, routes_of
 from understudy.verify.scenarios import walks
 from understudy.verify.shapes import bundled
-from understudy.verify.target import Target
+from understudy.verify.target import Credentials, Target
 
 
 def mock_beside(deployment: Deployment, facts: Sequence[Facts] = ()) -> Deployment:
     """Returns a new mock to compare a deployment with, with the accounts of that deployment.
 
     If the target file names neither people nor credentials, no account can be read, and the mock
-    has its own people.
+    has its own people. The mock of another service has no people, but takes the same credential.
 
     Args:
         deployment: The deployment; its permissions apply to the mock too, and so do the choices of
@@ -56,6 +58,16 @@ def mock_beside(deployment: Deployment, facts: Sequence[Facts] = ()) -> Deployme
         chosen = load_profile(Path(target.like)).get("choices", ())
         followed.append(choose(switches(rules), chosen))
     choices = dict(ChainMap(*reversed(followed)))
+    document = deployment.document
+    if document is not None and not interface_operations(document):
+        # it has no accounts to read, and the mock keeps one state for all callers
+        only = Credentials(access_token=target.credentials.access_token)
+        mirrored = mirrored_target(msgspec.structs.replace(target, credentials=only), (), SITE)
+        fixtures = credential_fixtures(mirrored)
+        beside = mock_deployment(
+            mirrored, choices=choices, seeding=lambda _mock: (fixtures, mirrored)
+        )
+        return _as_patient(beside, deployment)
     accounts = _accounts(deployment)
     if not accounts:
         # is_mock=False: where the two read an open rule differently, neither breaks it

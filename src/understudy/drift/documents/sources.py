@@ -357,7 +357,8 @@ def documents_of_run(
         end = "" if reason.endswith((".", "?")) else "."
         return DocumentsOfRun(missing=(f"Documents are not compared: {reason}{end}",))
     own_name = f"the document of {deployment.target.base_url}"
-    name = "our document" if other is None else f"the document of {other.target.base_url}"
+    named = "our document" if deployment.document is None else str(deployment.document.path)
+    name = named if other is None else f"the document of {other.target.base_url}"
     differing = document_changes(ours, published, have_same_addresses=False)
     pairs = [ComparedDocuments(name, own_name, differing)]
     if last_seen is not None and last_seen.exists():
