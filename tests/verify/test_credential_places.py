@@ -77,3 +77,21 @@ def test_a_credential_is_found_and_taken_away_in_every_alternative_of_an_operati
     every = tuple((name.lower(), text) for name, text in places.headers(TOKEN).items())
     assert len(every) == 2
     assert places.without(replace(plain, headers=(*plain.headers, *every)), operation) == plain
+
+
+def test_a_token_that_is_no_pair_goes_where_the_document_takes_no_basic():
+    document = document_of(
+        {
+            "openapi": "3.0.3",
+            "info": {"title": "Beds", "version": "1"},
+            "security": [{"basic": []}, {"header": []}],
+            "paths": {"/beds": {"get": {"responses": {"200": {}}}}},
+            "components": {"securitySchemes": {it: SENT[it][0] for it in ("basic", "header")}},
+        },
+        Path("beds.yaml"),
+    )
+    (operation,) = operations(document)
+    places = CredentialPlaces(security_schemes(document))
+    plain = Request("GET", "http://127.0.0.1:9000/beds")
+    assert places.written(plain, operation, "a-key").headers == (("x-api-key", "a-key"),)
+    assert places.written(plain, operation, TOKEN).headers == (("authorization", SENT["basic"][2]),)

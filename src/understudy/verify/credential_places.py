@@ -30,10 +30,17 @@ class CredentialPlaces:
 
     schemes: Mapping[str, Any] = field(default_factory=dict)
 
-    def of(self, operation: Operation | None) -> tuple[Credential, ...]:
-        """Returns the places where an operation takes a credential."""
-        declared = () if operation is None else first_of(operation, self._as_sent)
-        return declared or (BEARER,)
+    def of(self, operation: Operation | None, token: str = ":") -> tuple[Credential, ...]:
+        """Returns the places where an operation takes a credential.
+
+        Without a colon it is no name and password: then HTTP Basic is the last alternative.
+        """
+        if operation is None:
+            return (BEARER,)
+        basic = {name for name, it in self._as_sent.items() if it.get("scheme") == "basic"}
+        others = tuple(it for it in operation.security if ":" in token or basic.isdisjoint(it))
+        preferred = replace(operation, security=others)
+        return first_of(preferred, self._as_sent) or first_of(operation, self._as_sent) or (BEARER,)
 
     @cached_property
     def _as_sent(self) -> dict[str, Any]:
@@ -54,7 +61,7 @@ class CredentialPlaces:
 
     def written(self, request: Request, operation: Operation | None, token: str) -> Request:
         """Returns a request with a credential in the places that the operation declares."""
-        for place in self.of(operation):
+        for place in self.of(operation, token):
             request = _with(request, place, token)
         return request
 
