@@ -79,3 +79,21 @@ def test_an_archive_that_is_none_is_refused_before_anything_is_sent(tmp_path):
     path.write_text("{}", encoding="utf-8")
     with closing(deployment()) as opened, pytest.raises(StartupError, match="HTTP archive"):
         comparison_phases(opened, number=0, archive=path)
+
+
+def test_variables_of_generated_requests_are_filled_with_the_credentials_of_the_target(tmp_path):
+    path = tmp_path / "cases.har"
+    headers = [{"name": "Authorization", "value": "Bearer {{TOKEN}}"}]
+    sent = {"method": "GET", "url": "http://127.0.0.1:8080/v3/me/profile", "headers": headers}
+    entry = {"request": sent, "response": {"status": 0, "headers": []}}
+    entry["startedDateTime"] = "2030-01-01T00:00:00Z"
+    path.write_text(json.dumps({"log": {"entries": [entry]}}), encoding="utf-8")
+    _, replayed = recorded_at(path, {})
+    assert [(it.identity.name, it.status) for it in replayed] == [("owner", 200)]
+
+
+def test_an_archive_of_another_address_is_refused_with_that_address(archive, tmp_path):
+    path = tmp_path / "other.har"
+    path.write_text(archive.read_text().replace("127.0.0.1:8080", "staging.example:8443"))
+    with closing(deployment()) as opened, pytest.raises(StartupError, match=r"staging\.example"):
+        comparison_phases(opened, number=0, archive=path)

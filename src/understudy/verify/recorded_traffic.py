@@ -5,10 +5,11 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlsplit
+from urllib.parse import quote, urlsplit
 
 import orjson
 
+from understudy.cases.model import ENCODED
 from understudy.errors import StartupError, unreadable
 from understudy.exchange import har
 from understudy.exchange.masking import unmasked
@@ -32,7 +33,7 @@ from understudy.verify.history import History
 from understudy.verify.interventions import roots
 from understudy.verify.run import evaluated, evaluator_of, outcome_of, routes_of
 from understudy.verify.shapes import bundled
-from understudy.verify.target import Target
+from understudy.verify.target import Target, data_for_target
 
 _SAVE_ONE = (
     "Save one in a browser's developer tools, with `understudy journal --har FILE` or with "
@@ -52,10 +53,11 @@ def read_recording(
         is_sent: False to read requests without a response too, as `understudy generate` writes them.
 
     Raises:
-        StartupError: The file cannot be read, is not an archive, or holds no exchange.
+        StartupError: The file cannot be read, is not an archive, or holds no exchange with the target.
     """
     try:
-        entries = orjson.loads(path.read_bytes())["log"]["entries"]
+        archive = path.read_bytes() if is_sent else _filled(path.read_bytes(), target)
+        entries = orjson.loads(archive)["log"]["entries"]
         exchanges = [_exchange(number, e, target, routes) for number, e in enumerate(entries, 1)]
     except OSError as error:
         raise StartupError(unreadable(f"--har {path}", error, _SAVE_ONE)) from error
@@ -67,7 +69,23 @@ def read_recording(
     if not read:
         msg = f"--har {path} holds no exchange. {_SAVE_ONE}"
         raise StartupError(msg)
+    if all(each.site == "elsewhere" for each in read):
+        others = sorted({urlsplit(each.request.url).netloc for each in read})
+        msg = (
+            f"--har {path} holds no exchange with this deployment ({target.base_url}); it has "
+            f"{len(read)} with {', '.join(others[:3])}. Name the address that was recorded with "
+            "--base-url or in --target."
+        )
+        raise StartupError(msg)
     return read
+
+
+def _filled(archive: bytes, target: Target) -> bytes:
+    """Returns an archive of ``understudy generate`` with the target's secrets for its variables."""
+    for name, secret in data_for_target(target).secrets.items():
+        for variable, text in ((name, secret), (f"{name}{ENCODED}", quote(secret, safe=""))):
+            archive = archive.replace(b"{{%s}}" % variable.encode(), orjson.dumps(text)[1:-1])
+    return archive
 
 
 def _exchange(number: int, entry: dict[str, Any], target: Target, routes: Routes) -> Exchange:
@@ -189,13 +207,6 @@ def judge_recorded(archive: Path, deployment: Deployment, rules: Sequence[str]) 
     target, document = deployment.target, deployment.document or bundled("service.yaml")
     evaluator = evaluator_of(target, document, rules)
     exchanges = tuple(read_recording(archive, target, routes_of(target, document)))
-    if not any(each.site for each in exchanges):
-        others = sorted({urlsplit(each.request.url).netloc for each in exchanges})
-        msg = (
-            f"{archive} holds no exchange with this deployment ({target.base_url}); it has "
-            f"{len(exchanges)} with {', '.join(others[:3])}. Name the address that was recorded with --base-url or --target."
-        )
-        raise StartupError(msg)
     wording = deployment.wording
     accounts = TokenAccounts(target)
     for recorded in exchanges:
