@@ -2,9 +2,11 @@
 
 import json
 from collections.abc import Callable
+from datetime import date
 from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qs
+from uuid import UUID
 
 import httpx
 import pytest
@@ -171,6 +173,92 @@ def test_an_app_of_another_service_runs_unchanged_from_its_recording(
     assert [status for status, *_ in seen[:-1]] == [200] * 3 + [201] + [200] * 5 + [404, 200]
     assert seen[-1] == ("A lamp", 3, "2", 11)
     assert yaml.safe_load(recorded)
+
+
+BOATS = """
+openapi: 3.0.3
+info: {title: Boats, version: "1"}
+servers: [{url: /api}]
+components:
+  schemas:
+    Boat:
+      type: object
+      properties:
+        id: {type: integer}
+        owner: {type: string, format: uuid}
+        built: {type: string, format: date}
+        rig: {allOf: [{type: string, enum: [sloop, ketch]}]}
+    Problem: {type: object, properties: {title: {type: string}}}
+    Page: {type: object, properties: {data: {type: array, items: {type: object}}}}
+paths:
+  /boats:
+    get:
+      responses:
+        '200':
+          description: All.
+          content:
+            application/hal+json:
+              schema:
+                allOf:
+                  - {$ref: '#/components/schemas/Page'}
+                  - {properties: {data: {items: {$ref: '#/components/schemas/Boat'}}}}
+  /boats/{id}:
+    parameters: [{name: id, in: path, required: true, schema: {type: integer}}]
+    get:
+      responses:
+        '200': {description: One., content: {'*/*': {schema: {$ref: '#/components/schemas/Boat'}}}}
+        '404': {description: None., content: {application/problem+json: {schema: {$ref: '#/components/schemas/Problem'}}}}
+"""
+BOAT: dict[str, Any] = {
+    "id": 7,
+    "owner": "0b2f8d1c-1111-4222-8333-444455556666",
+    "built": "1969-07-21",
+    "rig": "ketch",
+}
+
+
+class Harbour(MockedDeployment):
+    """A service whose boats have numbers, and whose errors are problems."""
+
+    async def respond(self, request: httpx.Request) -> httpx.Response:
+        last = request.url.path.rpartition("/")[2]
+        body: dict[str, Any] = {"title": "No such boat."}
+        kind = "application/problem+json"
+        if last in {"boats", "7"}:
+            body, kind = (
+                (BOAT, "application/json")
+                if last == "7"
+                else ({"data": [BOAT]}, "application/hal+json")
+            )
+        stream = httpx.ByteStream(json.dumps(body).encode())
+        return httpx.Response(
+            200 if last in {"boats", "7"} else 404, headers={"content-type": kind}, stream=stream
+        )
+
+
+def test_an_app_parses_what_was_recorded_and_finds_the_items_of_a_list_by_their_numbers(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    (tmp_path / "boats.yaml").write_text(BOATS)
+    monkeypatch.setitem(TARGET_OF_APP, "document", str(tmp_path / "boats.yaml"))
+    monkeypatch.setitem(TARGET_OF_APP, "base_url", f"{RESOURCE}/api")
+    with proxied(Harbour(), key=KEY) as session:
+        for path in ("boats", "boats/7", "boats/8"):
+            session.request("GET", f"{PROXY}/api/{path}")
+    assert session.recording.recorder is not None
+    (tmp_path / "staging.key").write_text(f"{KEY.hex()}\n")
+    (tmp_path / "staging.key").chmod(0o600)
+    write(session.recording.recorder, tmp_path / "staging", tmp_path / "staging.key")
+    mock = mock_in_process(settings_like(tmp_path / "staging" / "deployment.yaml"))
+    with httpx.Client(transport=InProcess(mock), base_url=f"{PROXY}/api") as app:
+        (boat,) = app.get("/boats").json()["data"]
+        assert app.get(f"/boats/{boat['id']}").json() == boat
+        assert UUID(boat["owner"]) != UUID(BOAT["owner"])
+        assert date.fromisoformat(boat["built"]) != date.fromisoformat(BOAT["built"])
+        assert boat["rig"] == "ketch"
+        assert app.get("/boats/8").status_code == 404
+        assert app.get("/boats/8").json()["title"] not in {"", "No such boat."}
+        assert app.get("/boats/7").json()["id"] == 7  # the app's own number
 
 
 @pytest.mark.parametrize("height", [1, 2, 3])

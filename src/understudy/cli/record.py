@@ -160,8 +160,8 @@ def write(
         write_profile(profile, profile_files(recorder.target) | others)
         echo(f"Next: understudy serve --like {shlex.quote(str(profile))}")
     else:
-        echo("No profile passed, nor a response of another operation: there is nothing to serve.")
-        echo(f"Next: {_record_command(again, f'{out}-again')} (and let the app read a profile)")
+        echo("No response passed that a mock could repeat: there is nothing to serve.")
+        echo(f"Next: {_record_command(again, f'{out}-again')} (and let the app read something)")
 
 
 def line_of(finding: Finding) -> str:

@@ -5,7 +5,7 @@ booleans and small counts are kept unchanged.
 """
 
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
 from understudy.exchange.masking import SECRET_NAMES
@@ -150,25 +150,37 @@ class AllowList:
             where: The operation, for the report of parts that are left out.
             name: Name of the member with the value, with its parent before it: ``parent.member``.
         """
+        return self._value(value, () if schema is None else (schema,), where, name)
+
+    def text(self, value: str, schema: Node | None, name: str) -> str:
+        """Returns a text unchanged if it is a word of the contract, or else its pseudonym."""
+        return self._text(value, () if schema is None else (schema,), name)
+
+    def members(self, schema: Node | None) -> dict[str, Node | None]:
+        """Returns the members that an object schema declares, to their schemas."""
+        return dict(self._schemas.members(schema))
+
+    # A value has several schemas where composed parts declare its member each.
+
+    def _value(self, value: Any, schemas: Sequence[Node], where: str, name: str) -> Any:
         match value:
             case dict():
-                return self._object(value, schema, where, name)
+                return self._object(value, schemas, where, name)
             case list():
-                items = self._schemas.items(schema)
-                return [self.value(item, items, where, name) for item in value]
+                items = self._items(schemas)
+                return [self._value(item, items, where, name) for item in value]
             case str():
-                return self.text(value, schema, name)
+                return self._text(value, schemas, name)
             case bool() | None:
                 return value
             case _:
                 return self._number(value, name)
 
-    def text(self, value: str, schema: Node | None, name: str) -> str:
-        """Returns a text unchanged if it is a word of the contract, or else its pseudonym."""
+    def _text(self, value: str, schemas: Sequence[Node], name: str) -> str:
         own = name.rpartition(".")[2]
         if own == "scope":
             return " ".join(word for word in value.split(" ") if word in SCOPES)
-        if self._is_word(value, schema, own):
+        if self._is_word(value, schemas, own):
             return value
         if value.startswith(("http://", "https://", "/")):
             linked = self.link(value)
@@ -176,28 +188,35 @@ class AllowList:
                 return linked
         return kind_of(name)(self._pseudonyms, value)
 
-    def members(self, schema: Node | None) -> dict[str, Node | None]:
-        """Returns the members that an object schema declares, to their schemas."""
-        return dict(self._schemas.members(schema))
+    def _parts(self, schemas: Sequence[Node]) -> list[Node]:
+        return [part for schema in schemas for part in self._schemas.parts(schema)]
 
-    def _is_word(self, value: str, schema: Node | None, name: str) -> bool:
+    def _items(self, schemas: Sequence[Node]) -> list[Node]:
+        return [it for part in self._parts(schemas) if (it := part.child("items")) is not None]
+
+    def _is_word(self, value: str, schemas: Sequence[Node], name: str) -> bool:
         """Tells whether the contract lists a value, in an enum or as a word of the OAuth flow."""
         if value in FLOW_WORDS.get(name, ()) or (name in CODES and value in self._codes):
             return True
-        listed = schema and self._schemas.follow(schema).child("enum")
-        return bool(listed and value in listed.value)
+        # a parameter sends an array's item as its text
+        parts = self._parts([*schemas, *self._items(schemas)])
+        listed = (part.child("enum") for part in parts)
+        return any(it is not None and value in it.value for it in listed)
 
     def _object(
-        self, members: Mapping[str, Any], schema: Node | None, where: str, name: str
+        self, members: Mapping[str, Any], schemas: Sequence[Node], where: str, name: str
     ) -> dict[str, Any]:
-        declared = self.members(schema)
+        listed = (part.child("properties") for part in self._parts(schemas))
+        declared: dict[str, list[Node]] = {}
+        for member, schema in (pair for it in listed if it is not None for pair in it.children()):
+            declared.setdefault(str(member), []).append(schema)
         kept = {member: value for member, value in members.items() if member in declared}
         self._dropped.add(
             where, "members of a body that no schema declares", len(members) - len(kept)
         )
         above = name.rpartition(".")[2]
         return {
-            member: self.value(value, declared[member], where, f"{above}.{member}")
+            member: self._value(value, declared[member], where, f"{above}.{member}")
             for member, value in kept.items()
         }
 

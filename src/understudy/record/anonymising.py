@@ -22,8 +22,8 @@ from understudy.interface.operations import DOCUMENT, QR_CODE, Routes
 from understudy.interface.scopes import SCOPES
 from understudy.openapi.grammar import PATH_PARAMETER
 from understudy.openapi.loader import Document, Node
-from understudy.openapi.media_types import MULTIPART, URLENCODED
-from understudy.openapi.operations import Operation
+from understudy.openapi.media_types import MULTIPART, URLENCODED, declared_for, is_json
+from understudy.openapi.operations import MediaType, Operation
 from understudy.record.allow_list import COUNTS, KINDS, OAUTH_CODES, AllowList, Dropped
 from understudy.record.pseudonyms import (
     AUTHORIZATION,
@@ -135,7 +135,6 @@ def _parameters(text: str, pseudonyms: Pseudonyms) -> Iterator[tuple[str, str]]:
             yield name, KINDS.get(name, Pseudonyms.text)(pseudonyms, value)
 
 
-JSON: Final = "application/json"
 TEXT: Final = "text/plain"
 BOUNDARY: Final = "understudy-recording"
 UPLOAD_FIELD: Final = "data"  # interface, Authenticated avatar operations
@@ -278,7 +277,7 @@ class Anonymiser:
 
     def _request_body(self, passed: _Passed, kind: str) -> bytes:
         declared = passed.operation.request_body
-        content = declared.content.get(kind) if declared else None
+        content = _declared(declared.content, kind) if declared else None
         request = passed.exchange.request
         if content is None:
             self._dropped.add(
@@ -289,7 +288,7 @@ class Anonymiser:
             return self._upload(passed)
         if kind == URLENCODED:
             return urlencode(list(self._form(passed, content.schema))).encode()
-        if kind == JSON and request.json is not NO_JSON:
+        if is_json(kind) and request.json is not NO_JSON:
             return orjson.dumps(passed.allowed.value(request.json, content.schema, passed.where))
         self._dropped.add(passed.where, "bodies of a request that cannot be read")
         return b""
@@ -330,8 +329,8 @@ class Anonymiser:
     def _response_body(self, passed: _Passed, kind: str) -> bytes:
         exchange = passed.exchange
         declared = passed.operation.response(exchange.status)
-        content = declared.content.get(kind) if declared else None
-        if content is not None and kind == JSON and exchange.body is not NO_JSON:
+        content = _declared(declared.content, kind) if declared else None
+        if content is not None and is_json(kind) and exchange.body is not NO_JSON:
             if content.schema is None:
                 return b"{}"
             return orjson.dumps(passed.allowed.value(exchange.body, content.schema, passed.where))
@@ -370,6 +369,12 @@ class Anonymiser:
             path=f"/avatar/{name}",
             wire=None,
         )
+
+
+def _declared(content: Mapping[str, MediaType], kind: str) -> MediaType | None:
+    """Returns what a document declares for a media type, by its name or by a range."""
+    name = declared_for(kind, content)
+    return None if name is None else content[name]
 
 
 def _values(operation: Operation, allowed: AllowList, values: Iterable[str]) -> Iterator[str]:

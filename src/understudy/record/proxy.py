@@ -14,6 +14,7 @@ import httpx
 
 from understudy.exchange.messages import Exchange
 from understudy.openapi.loader import Document
+from understudy.openapi.media_types import is_json
 from understudy.record.fallback import Fallback
 from understudy.record.messages import (
     ClientConnection,
@@ -68,9 +69,6 @@ class ProxyParts:
     fallback: Fallback | None = None
     overlaps: Overlaps = field(default_factory=Overlaps)
 
-
-REWRITTEN: Final = frozenset({"application/json", "text/html"})
-"""Media types of bodies in which addresses are rewritten, so that links and forms lead to the proxy."""
 
 CHANGES: Final = frozenset({"POST", "PATCH", "PUT", "DELETE"})
 BODILESS: Final = frozenset({204, 304})
@@ -257,7 +255,9 @@ class Proxy:
         if request.method == "HEAD" or response.status in BODILESS:
             return False
         media_type = field_value(response.fields, b"content-type").partition(";")[0].strip().lower()
-        return media_type in REWRITTEN and not field_value(response.fields, b"content-encoding")
+        # links and forms are to lead to the proxy
+        is_rewritten = is_json(media_type) or media_type == "text/html"
+        return is_rewritten and not field_value(response.fields, b"content-encoding")
 
     async def _send_held(
         self,

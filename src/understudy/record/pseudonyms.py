@@ -9,6 +9,7 @@ and size.
 import hmac
 import re
 import warnings
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
 from hashlib import sha256
@@ -111,8 +112,25 @@ class Pseudonyms:
         return self.digest("image", same_case)[:32]
 
     def text(self, value: str) -> str:
-        """Returns the pseudonym of a text; an empty one stays empty."""
-        return self._words("text", value, " ").capitalize() if value else value
+        """Returns the pseudonym of a text, in its form if clients parse it; an empty one stays empty."""
+        made = (make(self, value) for form, make in _PARSED if form.fullmatch(value))
+        return next(made, self._words("text", value, " ").capitalize() if value else value)
+
+    def uuid(self, value: str) -> str:
+        """Returns the pseudonym of a UUID, of version 4 (RFC 9562, 5.4)."""
+        digest = self.digest("uuid", value.lower())
+        parts = (digest[:8], digest[8:12], f"4{digest[12:15]}", f"8{digest[15:18]}", digest[18:30])
+        return "-".join(parts)
+
+    def number_in_text(self, value: str) -> str:
+        """Returns the pseudonym of a number in a text; an integer has that of the same JSON number."""
+        _, dot, fraction = value.partition(".")
+        return f"{self.number('number', value, 10**6)}{dot}{'0' * len(fraction)}"
+
+    def time(self, value: str) -> str:
+        """Returns the pseudonym of a time of day, without or with seconds."""
+        hours, minutes = divmod(self.number("time", value, 24 * 60), 60)
+        return f"{hours:02}:{minutes:02}{value[5:]}"
 
     def name(self, value: str) -> str:
         """Returns the pseudonym of a name."""
@@ -192,12 +210,17 @@ class Pseudonyms:
             parsed = datetime.fromisoformat(value)
         except ValueError:
             return self.text(value)
+        aware = parsed if parsed.tzinfo else parsed.replace(tzinfo=UTC)
+        is_day = _DATE.fullmatch(value)
+        if not is_day and self._started <= aware <= self._started + timedelta(days=7):
+            return f"{aware.astimezone(UTC).replace(tzinfo=None).isoformat(timespec='seconds')}Z"
+        return self.moment(value)
+
+    def moment(self, value: str) -> str:
+        """Returns the pseudonym of a date or instant, also of one since the recording's start."""
         days = timedelta(days=self.number("date", value, _DAYS))
         if _DATE.fullmatch(value):
             return (_EARLIEST + days).isoformat()
-        aware = parsed if parsed.tzinfo else parsed.replace(tzinfo=UTC)
-        if self._started <= aware <= self._started + timedelta(days=7):
-            return f"{aware.astimezone(UTC).replace(tzinfo=None).isoformat(timespec='seconds')}Z"
         seconds = self.number("time", value, 86_400)
         midnight = datetime(_EARLIEST.year, 1, 1, tzinfo=UTC)
         return (midnight + days + timedelta(seconds=seconds)).strftime("%Y-%m-%dT%H:%M:%SZ")
@@ -225,6 +248,17 @@ class Pseudonyms:
         first = _FIRST_WORDS[int(digest[:4], 16) % len(_FIRST_WORDS)]
         second = _SECOND_WORDS[int(digest[4:8], 16) % len(_SECOND_WORDS)]
         return separator.join((first, second, digest[8:18]))
+
+
+_PARSED: Final[tuple[tuple[re.Pattern[str], Callable[[Pseudonyms, str], str]], ...]] = (
+    (re.compile(r"[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}"), Pseudonyms.uuid),
+    (re.compile(r"\d{4}-\d\d-\d\d([T ]\d\d:\d\d\S*)?", re.ASCII), Pseudonyms.moment),
+    (re.compile(r"\d\d:\d\d(:\d\d)?", re.ASCII), Pseudonyms.time),
+    (re.compile(r"-?\d{1,18}(\.\d{1,18})?", re.ASCII), Pseudonyms.number_in_text),
+    (re.compile(r"[^@\s]+@[^@\s]+\.[^@\s]+"), Pseudonyms.email),
+    (re.compile(r"https?://\S+", re.IGNORECASE), Pseudonyms.url),
+)
+"""Forms of texts that clients parse, whatever the member is called, and what makes their pseudonym."""
 
 
 def last_segment(url: str) -> str:

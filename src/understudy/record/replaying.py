@@ -18,6 +18,7 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from understudy.errors import StartupError
+from understudy.openapi.media_types import is_json, without_options
 from understudy.openapi.yaml_files import read_yaml
 from understudy.record.allow_list import kind_of
 from understudy.record.anonymising import PAGING, SMALL_NUMBER
@@ -28,8 +29,8 @@ from understudy.verify.target import Target, email_hash, load_target
 
 _PART: Final = re.compile(rb"[^/?]+")  # a path segment
 _PAIR: Final = re.compile(rb"([^&=]+)=([^&]+)")  # a pair of a query or form
-_NUMBER: Final = re.compile(rb"(?<=[:\[,])[0-9]{4,6}(?=[,\]}])")
-"""A number in JSON that may be a pseudonym."""
+_NUMBER: Final = re.compile(rb"(?<![0-9A-Za-z.%])[0-9]{4,6}(?![0-9A-Za-z])")
+"""A number that may be a pseudonym, in JSON or in a path."""
 
 _DIGITS: Final = re.compile(rb"(?<![0-9A-Za-z])(?:[0-9a-fA-F]{64}|[0-9a-fA-F]{32})(?![0-9A-Za-z])")
 """The hash of an e-mail address, or an avatar's identifier, within JSON."""
@@ -39,8 +40,7 @@ _NAME: Final = re.compile(r"[\w .,:@+~*-]{1,300}")  # other texts have no pseudo
 _MOST_WORDS: Final = 10_000
 """Largest number of words and of numbers of an app that are remembered for translating back."""
 _BEARER: Final = b"bearer "
-JSON: Final = b"application/json"
-FORM: Final = b"application/x-www-form-urlencoded"
+FORM: Final = "application/x-www-form-urlencoded"
 _STEERING: Final = ("/__admin", "/__console")
 """Path prefixes that are passed through, as only tools call them."""
 
@@ -72,6 +72,8 @@ class AppWords:
         self._pattern: re.Pattern[bytes] | None = None
 
     def _candidates(self, word: str) -> Iterator[str]:
+        if word.isdecimal():  # rather the number of an item than a slug
+            yield self._pseudonyms.text(word)
         yield self._pseudonyms.identifier(word)
         yield self._pseudonyms.image_id(word)
         yield self._pseudonyms.secret(word)
@@ -91,11 +93,9 @@ class AppWords:
 
     def _learn(self, found: str, word: str) -> None:
         """Remembers the app's word for a pseudonym, up to a limit, since apps may send many."""
-        if len(self._own) < _MOST_WORDS:
-            self._own |= {
-                found.encode(): word.encode(),
-                quote(found).encode(): quote(word).encode(),
-            }
+        learnt = self._numbers if found.isdigit() else self._own
+        if len(learnt) < _MOST_WORDS:
+            learnt |= {found.encode(): word.encode(), quote(found).encode(): quote(word).encode()}
             self._pattern = None
 
     def target(self, written: bytes) -> bytes:
@@ -133,10 +133,8 @@ class AppWords:
             return value
         if str(found) not in self._conditions:
             return value
-        if isinstance(value, str):
-            self._learn(found, orjson.dumps(value)[1:-1].decode())
-        elif len(self._numbers) < _MOST_WORDS:
-            self._numbers[str(found).encode()] = str(value).encode()
+        written = orjson.dumps(value).decode()
+        self._learn(str(found), written[1:-1] if isinstance(value, str) else written)
         return found
 
     def authorization(self, field: bytes) -> bytes:
@@ -193,9 +191,8 @@ def in_app_words(words: AppWords, app: ASGIApp) -> ASGIApp:
             await app(scope, receive, send)
             return
         headers = {name.lower(): text for name, text in scope["headers"]}
-        translate = {JSON: words.json, FORM: words.query}.get(
-            headers.get(b"content-type", b"").partition(b";")[0].strip().lower()
-        )
+        sent = without_options(headers.get(b"content-type", b"").decode("latin-1"))
+        translate = words.json if is_json(sent) else {FORM: words.query}.get(sent)
         if translate is not None and int(headers.get(b"content-length", b"0")) <= _MOST_BYTES:
             try:
                 body = translate(await Request(scope, receive).body())
@@ -249,7 +246,7 @@ class _Sending:
             headers = [(name.lower(), text) for name, text in message["headers"]]
             headers = [(n, self._own(t) if n in {b"link", b"location"} else t) for n, t in headers]
             message = {**message, "headers": headers}
-            if dict(headers).get(b"content-type", b"").startswith(JSON):
+            if is_json(without_options(dict(headers).get(b"content-type", b"").decode("latin-1"))):
                 self._start = message
                 return
         elif self._start:
