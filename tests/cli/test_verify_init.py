@@ -25,9 +25,9 @@ EVERYTHING = [
 def init(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
 
-    def init(*answers: str, name: str = "new.toml", **environment: str):
+    def init(*answers: str, name: str = "new.toml", more=(), **environment: str):
         typed = "".join(f"{answer}\n" for answer in answers)
-        command = ["verify", "--init", "--target", name]
+        command = ["verify", "--init", "--target", name, *more]
         return CliRunner().invoke(main, command, input=typed, env=environment)
 
     return init
@@ -161,3 +161,20 @@ def test_a_file_that_cannot_be_written_is_noticed_before_the_first_question(init
     assert done.exit_code == 2
     assert "--target: file/new.toml cannot be written" in done.output
     assert "Address" not in done.output
+
+
+def test_another_service_is_asked_for_what_its_document_needs(init):
+    Path("berths.yaml").write_text(
+        "{openapi: 3.0.3, info: {title: Berths, version: '1'}, servers: [{url: /port}], paths: {}}"
+    )
+    done = init("", "", "env:KEY", "", more=("--document", "berths.yaml"))
+    assert done.exit_code == 0, done.output
+    text = Path("new.toml").read_text()
+    assert tomllib.loads(text) == {
+        "base_url": "http://127.0.0.1:8080/port",
+        "document": "berths.yaml",
+        "mode": "full",
+        "credentials": {"access_token": "env:KEY"},
+        **{table: {} for table in ("login", "other_login", "reader_login")},
+    }
+    assert [it for it in ("slug", "Slug", "uploads", "authorization") if it in done.output] == []

@@ -18,6 +18,8 @@ import click
 
 from understudy.cli.writing import expect_writable
 from understudy.errors import StartupError
+from understudy.interface.recognition import interface_operations
+from understudy.openapi.loader import Document, load
 from understudy.record_schemas import schema_text
 from understudy.verify.target import is_loopback
 from understudy.verify.target_schema import SCHEMA_FILE, target_schema
@@ -71,6 +73,18 @@ QUESTIONS: Final = (
     ),
 )
 """The questions, in the order of the file; their texts are the docstrings of the target records."""
+
+OF_ANOTHER_SERVICE: Final = (
+    Questions("", "The deployment", ("base_url", "mode")),
+    Questions(
+        "credentials",
+        "Credentials of accounts for tests; for HTTP Basic, name:password",
+        ("access_token", "other_access_token"),
+    ),
+)
+"""The questions if the document describes another service."""
+
+_TABLES_OF_ANOTHER_SERVICE: Final = {"", "credentials", "login", "other_login", "reader_login"}
 
 NEEDED_FACT: Final = {
     "uploads": "writes",
@@ -169,6 +183,12 @@ MODES: Final = """\
   full     writes to two accounts
 """
 
+MODES_OF_ANOTHER_SERVICE: Final = """\
+  observe  writes nothing
+  own      changes only items that it created, and can delete
+  full     changes whatever the credentials allow, and undoes what it can
+"""
+
 
 ABOUT = """\
 {path} will say what `understudy verify` judges, and what it may do there.
@@ -182,8 +202,14 @@ _REST_OF_NAME = re.compile(r"[^A-Z0-9]+")
 
 @dataclass
 class Answers:
-    """The answers so far, by table and key."""
+    """The answers so far, by table and key.
 
+    Attributes:
+        by_key: The answers.
+        document: The document of another service; None for this one.
+    """
+
+    document: Document | None = None
     by_key: dict[tuple[str, str], Any] = field(default_factory=dict)
 
     def get(self, table: str, key: str) -> Any:
@@ -217,14 +243,18 @@ class Answers:
         return f"env:{self.prefix}_{owner}{key.name.replace('access_token', 'token').upper()}"
 
 
-def ask_for_target(path: Path) -> None:
+def ask_for_target(path: Path, document: Path | None = None) -> None:
     """Asks all questions, and writes a target file with its JSON Schema beside it.
+
+    Args:
+        path: The file to write.
+        document: The document to judge by, if the command names one.
 
     Raises:
         StartupError: The user keeps an existing file, the input ended, or the file cannot be written.
     """
     try:
-        answers = _answers(path)
+        answers = _answers(path, document)
     except click.Abort:
         click.echo(err=True)
         msg = (
@@ -237,7 +267,7 @@ def ask_for_target(path: Path) -> None:
     _tell_what_is_next(path, answers)
 
 
-def _answers(path: Path) -> Answers:
+def _answers(path: Path, document: Path | None) -> Answers:
     """Asks every question whose condition is met.
 
     Raises:
@@ -249,24 +279,31 @@ def _answers(path: Path) -> Answers:
         raise StartupError(msg)
     expect_writable(path, "--target")
     click.echo(ABOUT.format(path=path))
-    answers = Answers()
+    read = None if document is None else load(document)
+    is_other = read is not None and not interface_operations(read)
+    answers = Answers(read if is_other else None)
     keys = {(key.table, key.name): key for key in _keys()}
-    for questions in QUESTIONS:
+    if document is not None:
+        answers.by_key["", "document"] = str(document)
+    for questions in OF_ANOTHER_SERVICE if is_other else QUESTIONS:
         if not answers.facts[questions.only_with]:
             continue
         click.secho(questions.title, bold=True)
         for name in questions.keys:
-            if answers.facts[NEEDED_FACT.get(name, "")]:
+            is_known = (questions.table, name) in answers.by_key
+            if answers.facts[NEEDED_FACT.get(name, "")] and not is_known:
                 _ask(answers, keys[questions.table, name])
         click.echo()
     return answers
 
 
 def _ask(answers: Answers, key: Key) -> None:
-    usual, text = USUAL.get(key.name, ""), f"  {key.about}"
+    usual, text, other = USUAL.get(key.name, ""), f"  {key.about}", answers.document
+    if other is not None and key.name == "base_url":
+        usual, text = f"http://127.0.0.1:8080{other.base_path}", "  Base URL of the service"
     if key.kind == "mode":
-        usual = "own" if answers.facts["here"] else "observe"
-        click.echo(MODES, nl=False)
+        usual = ("full" if other else "own") if answers.facts["here"] else "observe"
+        click.echo(MODES_OF_ANOTHER_SERVICE if other else MODES, nl=False)
         text = "  What it may write"
     if key.kind == "secret":
         text += f" (such as {answers.reference(key)})"
@@ -327,7 +364,10 @@ _READERS: Mapping[str, Callable[[str], Any]] = {
 def written(answers: Answers) -> str:
     """Returns the content of the file; a key without an answer becomes a comment."""
     lines = [f"#:schema ./{SCHEMA_FILE.name}"]
-    for table, keys in groupby(_keys(), lambda key: key.table):
+    listed = [
+        key for key in _keys() if not answers.document or key.table in _TABLES_OF_ANOTHER_SERVICE
+    ]
+    for table, keys in groupby(listed, lambda key: key.table):
         lines += ["", *([f"[{table}]"] if table else []), *(_line(answers, key) for key in keys)]
     return "\n".join([*lines, ""])
 
@@ -345,7 +385,7 @@ def _line(answers: Answers, key: Key) -> str:
 
 def template() -> str:
     """Returns a file with every key; all but ``base_url`` are comments or have their defaults."""
-    return written(Answers({("", "base_url"): USUAL["base_url"]}))
+    return written(Answers(by_key={("", "base_url"): USUAL["base_url"]}))
 
 
 def _toml(value: Any) -> str:

@@ -54,7 +54,7 @@ def verify(options: VerifyOptions, environment: Mapping[str, str]) -> int:
     elif options.is_template:
         click.echo(template())
     elif options.is_init:
-        ask_for_target(options.target or Path("target.toml"))
+        ask_for_target(options.target or Path("target.toml"), options.where.document)
     elif options.is_plan and options.reporting.json:
         msg = "--json prints the report of a run, and --plan sends nothing; leave one out."
         raise click.UsageError(msg)
@@ -129,7 +129,9 @@ def _following(options: VerifyOptions, outcome: Outcome) -> str:
             return f"open {html}"
         return shlex.join([*words, "--rules", first, "--verbose", "--report", "html=report.html"])
     if options.where.is_mock:
-        return "understudy verify --init (writes a target file, to judge a deployment)"
+        named = words_of(options, {"document"})
+        asking = shlex.join(["understudy", "verify", "--init", *named])
+        return f"{asking} (writes a target file, to judge a deployment)"
     if outcome.count("not_checked") and options.har is None and not options.rules:
         return shlex.join([*words, "--plan"]) + " (says what each unchecked rule needs)"
     return ""
