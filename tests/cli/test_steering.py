@@ -112,6 +112,15 @@ def test_stubs_are_made_listed_and_deleted(run) -> None:
     assert run("stub").stdout == ""
 
 
+def test_the_stub_or_the_preference_that_decided_is_named(run) -> None:
+    run("stub", "getProfile", "--status", "404")
+    httpx.get(f"{run.site}/v3/profiles/ada")
+    httpx.get(f"{run.site}/v3/qr-code/ada?__code=404")
+    assert "stub  stub-1; `understudy stub` lists it" in run("explain", "4").stdout
+    assert "preferred  code=404" in run("explain", "5").stdout
+    assert "answered by stub-1" in run("journal").stdout
+
+
 @pytest.mark.parametrize(
     ("arguments", "reason"),
     [

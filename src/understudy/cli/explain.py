@@ -82,6 +82,10 @@ def _lines(entry: Any) -> list[str]:
         lines += _inference(why["inference"])
     if why["fault"]:
         lines.append(_line("fault", why["fault"]))
+    if entry["stub"]:
+        lines.append(_line("stub", f"{entry['stub']}; `understudy stub` lists it"))
+    if entry["preference"]:
+        lines.append(_line("preferred", entry["preference"]))
     lines += _refusal(why.get("refusal"))
     lines += [_line("switch", f"{s['name']}={s['option']}  ({s['rule']})") for s in why["switches"]]
     lines += [_line("rule", f"{rule['id']}: {rule['statement']}") for rule in why["rules"]]

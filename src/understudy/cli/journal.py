@@ -114,7 +114,8 @@ def _show(entry: Any, *, is_json: bool) -> None:
     faint = click.style(printable_line(about), dim=True)
     target = printable_line(f"{request['method']:<6} {request['url']}")
     click.echo(f"{number}  {time}  {coloured}  {target}  {faint}")
-    for note in [*filter(None, [entry.get("reason")]), *entry["notes"]]:
+    decided = [f"answered by {entry['stub']}"] if entry["stub"] else []
+    for note in [*decided, *filter(None, [entry.get("reason")]), *entry["notes"]]:
         echo(f"                 {printable_line(note)}", fg="yellow")
 
 
