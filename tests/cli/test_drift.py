@@ -201,3 +201,19 @@ def test_a_login_of_the_target_is_made_before_anything_is_compared(tmp_path):
     target.write_text('base_url = "http://127.0.0.1:1"\n[login]\npath = "/session"\n')
     done = CliRunner().invoke(main, ["drift", "--target", str(target)])
     assert (done.exit_code, "[login] http://127.0.0.1:1/session" in done.output) == (2, True)
+
+
+def test_another_service_is_compared_by_the_document_that_the_command_names(tmp_path):
+    document = tmp_path / "berths.yaml"
+    paths = "{/berths: {get: {responses: {'200': {description: All.}}}}}"
+    document.write_text(f"{{openapi: 3.0.3, info: {{title: A, version: '1'}}, paths: {paths}}}")
+    background = Background(Settings(log="off", document=document))
+    try:
+        where = ["drift", "--quiet", "--base-url", background.url]
+        unnamed = CliRunner().invoke(main, where)
+        done = CliRunner().invoke(main, [*where, "--document", str(document)])
+    finally:
+        background.stop()
+    assert (unnamed.exit_code, "add --document openapi.json" in unnamed.output) == (2, True)
+    assert f"From {document} to the document of" in done.output
+    assert f"--document {document}" in done.output

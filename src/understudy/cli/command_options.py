@@ -133,6 +133,12 @@ class DeploymentAddresses:
     )
 
 
+DOCUMENT: Final[Mapping[str, Any]] = {
+    "help": "OpenAPI document to judge by, instead of the file's; `published` for the"
+    " deployment's own."
+}
+"""Attributes of the option ``--document``."""
+
 LIKE: Final[Mapping[str, Any]] = {
     "metavar": "YAML",
     "help": "Profile of the deployment, as of `serve --like`: document, vocabulary, facts.",

@@ -14,6 +14,7 @@ import click
 
 from understudy.cli import completion
 from understudy.cli.command_options import (
+    DOCUMENT,
     FAIL_ON,
     LIKE,
     MODE,
@@ -46,10 +47,7 @@ class VerifyOptions(DeploymentCommand):
     )
     addresses: DeploymentAddresses = group(DeploymentAddresses)
     mode: Mode | None = option(**MODE)
-    document: Path | None = option(
-        help="OpenAPI document to judge by, instead of the file's; `published` for the"
-        " deployment's own."
-    )
+    document: Path | None = option(**DOCUMENT)
     changes: Overlays = group(Overlays)
     state_model: Path | None = option(
         help="State-model file that corrects what is inferred from the document of another service."
@@ -143,6 +141,7 @@ class DriftOptions(RequestedReports, DeploymentCommand):
         help="Target file of the deployment, which gets every request twice."
     )
     addresses: DeploymentAddresses = group(DeploymentAddresses)
+    document: Path | None = option(**DOCUMENT)
     against: Path | None = option(
         help="Target file of the deployment to compare it with.  [default: the mock]"
     )
@@ -203,6 +202,7 @@ class RecordOptions(DeploymentCommand):
 
     target: Path | None = option(help="Target file of the deployment, as verify takes it.")
     addresses: DeploymentAddresses = group(DeploymentAddresses)
+    document: Path | None = option(**DOCUMENT)
     port: int = option(default=8080, type=PORT, help="Port for the resource API; 0 for a free one.")
     auth_port: int = option(
         default=8081, type=PORT, help="Port for the authorization server; 0 for a free one."
@@ -372,6 +372,7 @@ drift = command(
     "understudy.cli.drift:drift",
     "UNDERSTUDY_DRIFT",
     headings={
+        "Contract": "like mock_facts",
         "Requests": "archive key walks seed max_requests max_time",
         "Reporting": "history baseline write_baseline is_json quiet verbose",
     },

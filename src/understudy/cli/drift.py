@@ -40,6 +40,7 @@ from understudy.drift.sightings import (
 )
 from understudy.errors import StartupError
 from understudy.interface.facts import Facts
+from understudy.interface.recognition import interface_operations
 from understudy.record.personal_values import personal_values
 from understudy.record.recorder import KEY_BYTES, key_file, load_key
 from understudy.reports.console import Terminal
@@ -151,6 +152,13 @@ def _report_of(
     last_seen = target and target.with_suffix(".openapi.json")
     other = None if options.against is None else theirs
     documents = documents_of_run(ours, other, last_seen)
+    published = documents.published
+    if ours.document is None and published is not None and not interface_operations(published):
+        msg = (
+            f"{ours.target.base_url} publishes the document of another service; save it, as with "
+            f"`curl {ours.target.base_url}/openapi -o openapi.json`, and add --document openapi.json."
+        )
+        raise StartupError(msg)
     phases = beside.comparison_phases(
         ours, number=options.walks, seed=options.seed, archive=options.archive
     )
@@ -211,7 +219,10 @@ def ending(report: DriftReport, wanted: frozenset[str]) -> Ending:
 
 
 WHAT_IS_COMPARED = frozenset(
-    "target base_url auth_url against like mock_facts rules archive documents key walks seed".split()
+    (
+        "target base_url auth_url document against like mock_facts rules archive documents key walks"
+        " seed"
+    ).split()
 )
 """The options that the suggested next command repeats."""
 

@@ -80,7 +80,7 @@ def record(options: RecordOptions, environment: Mapping[str, str]) -> int:
         recording.judge.skip = None if options.quiet else echo
         try:
             _serve(recording, (resource, authorization), announce)
-            again = words_of(options, {"target", "base_url", "auth_url"})
+            again = words_of(options, {"target", "base_url", "auth_url", "document"})
             return finished(recording, options.out, key_path, again)
         except StartupError:
             raise
