@@ -280,3 +280,18 @@ def test_a_run_that_asks_for_no_mock_starts_none(pytester: pytest.Pytester) -> N
         "    assert not any(t.name == 'understudy' for t in threading.enumerate())"
     )
     pytester.runpytest_subprocess("-q").assert_outcomes(passed=1)
+
+
+def test_the_mock_may_be_of_another_services_document(pytester: pytest.Pytester) -> None:
+    paths = "{/berths: {get: {responses: {'200': {description: All.}}}}}"
+    document = f"{{openapi: 3.0.3, info: {{title: A, version: '1'}}, paths: {paths}}}"
+    pytester.path.joinpath("berths.yaml").write_text(document)
+    pytester.makepyfile("""
+        import httpx
+
+
+        def test_berths(understudy_world):
+            assert httpx.get(f"{understudy_world.base_url}/berths").status_code == 200
+    """)
+    result = pytester.runpytest_subprocess("-n0", "--understudy-document", "berths.yaml")
+    result.assert_outcomes(passed=1)

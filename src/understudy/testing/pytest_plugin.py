@@ -42,6 +42,12 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         help="Fixtures of the mock that is started, instead of the bundled ones.",
     )
     group.addoption(
+        "--understudy-document",
+        type=Path,
+        metavar="FILE",
+        help="OpenAPI document of the service to mock, instead of the bundled one.",
+    )
+    group.addoption(
         "--understudy-like",
         type=Path,
         metavar="YAML",
@@ -96,8 +102,11 @@ def _url(config: pytest.Config) -> str:
         from understudy.mock.settings import Settings, settings_like
         from understudy.testing.background import Background
 
-        fixtures, like = map(config.getoption, ("--understudy-fixtures", "--understudy-like"))
-        given: dict[str, Any] = {"log": "off"} | ({"fixtures": fixtures} if fixtures else {})
+        like = config.getoption("--understudy-like")
+        files = {
+            name: config.getoption(f"--understudy-{name}") for name in ("fixtures", "document")
+        }
+        given: dict[str, Any] = {"log": "off"} | {name: it for name, it in files.items() if it}
         settings = settings_like(like, **given) if like else Settings(**given)
         config.stash[_RUNNING] = Background(settings)
     return str(config.stash[_RUNNING].url)
