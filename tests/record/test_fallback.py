@@ -3,7 +3,15 @@
 import httpx
 import pytest
 from tests.record.canaries import Flock
-from tests.record.proxied import ADA, AUTH_PROXY, PROXY, MockedDeployment, proxied
+from tests.record.proxied import (
+    ADA,
+    AUTH_PROXY,
+    PROXY,
+    RESOURCE,
+    TARGET,
+    MockedDeployment,
+    proxied,
+)
 
 
 class Outage:
@@ -98,3 +106,19 @@ def test_nobody_signs_in_at_the_mock_and_its_admin_api_is_not_reached(path):
     outage.failure = 503
     with proxied(MockedDeployment(outage), fallback=print) as session:
         assert session.request("GET", f"{AUTH_PROXY}{path}").status_code == 502
+
+
+def test_the_mock_of_another_service_takes_the_credential_of_the_app(monkeypatch, tmp_path):
+    document = tmp_path / "berths.yaml"
+    scheme = "components: {securitySchemes: {key: {type: apiKey, in: header, name: X-Key}}}"
+    paths = (
+        "paths: {/berths: {get: {security: [{key: []}], responses: {'200': {description: All.}}}}}"
+    )
+    document.write_text(f"{{openapi: 3.0.3, info: {{title: A, version: '1'}}, {scheme}, {paths}}}")
+    monkeypatch.setitem(TARGET, "document", str(document))
+    monkeypatch.setitem(TARGET, "base_url", RESOURCE)
+    outage = Outage()
+    outage.failure = 503
+    with proxied(MockedDeployment(outage), fallback=print) as session:
+        berths = session.request("GET", f"{PROXY}/berths", headers={"X-Key": "of-the-app"})
+    assert (berths.status_code, berths.headers["x-mock-responder"]) == (200, "fallback")
