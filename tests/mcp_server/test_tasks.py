@@ -3,6 +3,7 @@
 import json
 import os
 import sys
+from contextlib import closing
 
 import anyio
 import pytest
@@ -13,6 +14,7 @@ from understudy.interface.facts import Fact, Facts, facts_text
 from understudy.mcp_server.server import assemble
 from understudy.mock.settings import Settings
 from understudy.testing.background import Background
+from understudy.verify.admin_client import AdminClient
 
 pytestmark = pytest.mark.anyio
 
@@ -147,6 +149,26 @@ async def test_find_out_why_this_is_403_and_make_a_test_for_it(connect, tmp_path
             command, env=os.environ | variables, cwd=tmp_path, check=False
         )
         assert b"1 passed" in done.stdout, done.stdout
+
+
+async def test_a_test_for_a_request_sends_its_credential_where_it_was(tmp_path):
+    document = tmp_path / "berths.yaml"
+    schemes = "{basic: {type: http, scheme: basic}, key: {type: apiKey, in: header, name: X-Key}}"
+    paths = "{/berths: {get: {security: [{basic: [], key: []}], responses: {'200': {description: All.}}}}}"
+    document.write_text(
+        f"{{openapi: 3.0.3, info: {{title: A, version: '1'}}, components: {{securitySchemes: {schemes}}}, paths: {paths}}}"
+    )
+    background = Background(Settings(document=document, log="off"))
+    with closing(AdminClient(background.url)) as admin:
+        async with Client(assemble(admin).server) as client:
+            agent = Agent(client)
+            sent = {"Authorization": "Basic bWU6c2VjcmV0", "X-Key": "ours"}
+            await agent.send("GET", "/berths", headers=sent)
+            why = await agent.call("explain_request")
+    background.stop()
+    compile(why["test"], "test_it.py", "exec")
+    assert "'Basic $TOKEN'" in why["test"]
+    assert "'x-key': os.path.expandvars('$TOKEN')" in why["test"]
 
 
 async def test_find_out_whether_staging_is_still_as_it_was_learnt(mock, tmp_path):

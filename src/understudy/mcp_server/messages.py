@@ -184,6 +184,8 @@ class Explanation(Message):
     """Rules of the contract that decided."""
     fault: str | None
     """The injected fault, if one struck."""
+    stub: str | None
+    """The stub that answered, if one did."""
     notes: list[str]
     """Remarks on the request, such as unknown parameters."""
     test: str

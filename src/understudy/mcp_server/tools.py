@@ -2,6 +2,7 @@
 
 import base64
 import binascii
+import re
 from collections.abc import Callable
 from contextlib import ExitStack
 from pathlib import Path
@@ -337,22 +338,23 @@ def _test_of(entry: JsonObject, base: str) -> str:
     """Returns a pytest test that sends the request of an exchange again, and expects its status."""
     # both take long to import
     from understudy.exchange.curl import call_arguments  # noqa: PLC0415 - see above
+    from understudy.exchange.masking import MASK  # noqa: PLC0415 - see above
     from understudy.exchange.messages import Request  # noqa: PLC0415 - see above
 
     request = entry["request"]
     kept = (
-        (name, "Bearer a-token" if name == "authorization" else text)
+        (name, text.replace(MASK, "a-token"))
         for name, text in request["headers"].items()
-        if name in {"accept", "authorization", "content-type"}
+        if name in {"accept", "content-type"} or MASK in text
     )
     sent = Request(
         request["method"],
-        base + path_below(base, request["url"]),
+        (base + path_below(base, request["url"])).replace(MASK, "a-token"),
         tuple(kept),
         base64.b64decode(request.get("bodyAsBase64") or ""),
     )
     variables = {base: "BASE_URL", "a-token": "TOKEN"}
-    name = (entry.get("operation") or "request").lower()
+    name = re.sub(r"\W+", "_", (entry.get("operation") or "request").lower())
     return (
         "import os\n\nimport httpx\n\n\n"
         f"def test_{name}_is_{entry['response']['status']}():\n"
@@ -378,6 +380,7 @@ def _explanation(entry: JsonObject, base: str) -> Explanation:
         document=breach.get("document") or operation.get("document"),
         rules=[f"{rule['id']}: {rule['statement']}" for rule in why["rules"]],
         fault=why["fault"],
+        stub=entry["stub"],
         notes=why["notes"],
         test=_test_of(entry, base),
     )
