@@ -75,8 +75,10 @@ def test_a_secret_in_an_address_within_an_address_is_masked(query: str, masked: 
     assert masked_query(query) == masked
 
 
-def test_a_key_in_a_header_is_masked() -> None:
-    assert masked_headers([(b"X-Api-Key", b"s3cret")]) == [("X-Api-Key", "***")]
+@pytest.mark.parametrize("name", ["X-Api-Key", "api_key", "Private-Token", "Subscription-Key"])
+def test_a_key_in_a_header_is_masked(name: str) -> None:
+    assert masked_headers([(name.encode(), b"s3cret")]) == [(name, "***")]
+    assert masked_headers([(b"Idempotency-Key", b"a-1")]) == [("Idempotency-Key", "a-1")]
 
 
 @pytest.mark.parametrize(

@@ -305,7 +305,7 @@ def _is_own(context: RequestContext) -> bool:
 
 
 def _target(context: RequestContext) -> str:
-    query = masked_query(context.query.decode("latin-1"), context.secret_names)
+    query = masked_query(context.query.decode("latin-1"), context.secret_names | context.key_names)
     return printable_line(f"{context.path}?{query}" if query else context.path)
 
 

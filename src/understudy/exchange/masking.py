@@ -40,6 +40,9 @@ SECRET_HEADERS: Final = frozenset(
 )
 """Names of headers with secrets, in lower case."""
 
+_SECRET_HEADER: Final = re.compile("(api|access|subscription)[-_]?key$|(token|secret|password)$")
+"""Matches the names of further headers with secrets, whatever a document says about them."""
+
 OWN_PREFIX: Final = "understudy-"
 """Prefix of the codes, tokens and secrets that verify makes up, which are not masked."""
 
@@ -106,12 +109,18 @@ def _all_letters(names: frozenset[str]) -> frozenset[str]:
     return frozenset(map(letters_of, names))
 
 
-def masked_header(name: str, text: str) -> str:
-    """Returns a header's value masked; credentials keep their scheme, and a cookie its name."""
+def masked_header(name: str, text: str, names: Container[str] = ()) -> str:
+    """Returns a header's value masked; credentials keep their scheme, and a cookie its name.
+
+    Args:
+        name: The header's name.
+        text: Its value.
+        names: Lower-case names of further headers whose values are secret.
+    """
     name = name.lower()
     if name in {"location", "referer"}:
         return masked_query(text)
-    if name not in SECRET_HEADERS:
+    if name not in SECRET_HEADERS and name not in names and not _SECRET_HEADER.search(name):
         return text
     separator = "=" if "cookie" in name else " "
     first, has_credentials, _ = text.partition(separator)
@@ -188,10 +197,12 @@ def _masked(value: Any, names: AbstractSet[str]) -> Any:
     }
 
 
-def masked_headers(headers: Sequence[tuple[bytes, bytes]]) -> list[tuple[str, str]]:
-    """Returns headers as text, with the values of secrets masked."""
+def masked_headers(
+    headers: Sequence[tuple[bytes, bytes]], names: Container[str] = ()
+) -> list[tuple[str, str]]:
+    """Returns headers as text, with the values of secrets masked, also of headers with these names."""
     texts = [(name.decode("latin-1"), text.decode("latin-1")) for name, text in headers]
-    return [(name, masked_header(name, text)) for name, text in texts]
+    return [(name, masked_header(name, text, names)) for name, text in texts]
 
 
 def masked(text: str, secrets: Mapping[str, str]) -> str:

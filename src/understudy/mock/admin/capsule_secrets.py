@@ -251,19 +251,20 @@ def _secrets_of_fault(fault: Fault) -> Iterator[str]:
 def _secrets_of(context: RequestContext) -> Iterator[str]:
     for fields in (context.sent_headers, context.response_headers):
         for name, text in fields:
-            yield from _field_secrets(name.decode("latin-1").lower(), text.decode("latin-1"))
+            lower = name.decode("latin-1").lower()
+            yield from _field_secrets(lower, text.decode("latin-1"), context.key_names)
     names = context.secret_names - _NOT_SECRET
-    yield from _pair_secrets(context.query.decode("latin-1"), names)
+    yield from _pair_secrets(context.query.decode("latin-1"), names | context.key_names)
     for body in (context.body, context.response_body):
         yield from _body_secrets(body, names)
 
 
-def _field_secrets(name: str, text: str) -> Iterator[str]:
+def _field_secrets(name: str, text: str, names: Container[str] = ()) -> Iterator[str]:
     if name in {"location", "referer"}:
         yield from _pair_secrets(text, SECRET_NAMES - _NOT_SECRET)
     elif "cookie" in name:
         yield from _COOKIE.findall(text)
-    elif name in SECRET_HEADERS:
+    elif name in SECRET_HEADERS or name in names:
         pair = basic_pair(text[6:]) if text[:6].lower() == "basic " else None
         yield pair[1] if pair else text.partition(" ")[2].strip() or text
 

@@ -85,7 +85,7 @@ def operation_id(context: RequestContext) -> str | None:
 
 def target(context: RequestContext) -> str:
     """Returns path and query of a request without the prefix of its world, secrets masked."""
-    query = masked_query(context.query.decode("latin-1"), context.secret_names)
+    query = masked_query(context.query.decode("latin-1"), context.secret_names | context.key_names)
     return f"{context.path}?{query}" if query else context.path
 
 
@@ -118,12 +118,12 @@ def _masked(
     context: RequestContext, fields: HeaderFields, body: bytes
 ) -> tuple[list[tuple[str, str]], bytes]:
     """Returns the headers and the body of a message, with secrets masked."""
-    headers = masked_headers(fields)
+    headers = masked_headers(fields, context.key_names)
     return headers, masked_body(body, header(headers, "content-type"), context.secret_names)
 
 
 def _parameters(context: RequestContext) -> list[tuple[str, str]]:
-    query = masked_query(context.query.decode("latin-1"), context.secret_names)
+    query = masked_query(context.query.decode("latin-1"), context.secret_names | context.key_names)
     return parse_qsl(query, keep_blank_values=True)
 
 

@@ -185,7 +185,7 @@ def _fields(headers: Mapping[str, str], old: _SentRequest) -> list[tuple[bytes, 
     for name, text in headers.items():
         key = name.lower().encode("ascii", "replace")
         same = [value for field, value in old.fields if field == key]
-        hidden = (value for value in same if masked_header(name, value.decode("latin-1")) == text)
+        hidden = (it for it in same if text in {MASK, masked_header(name, it.decode("latin-1"))})
         fields.append((key, next(hidden, text.encode("latin-1", "replace"))))
     return fields
 

@@ -367,6 +367,12 @@ class RequestContext:
         return SECRET_NAMES_OF_RESOURCES if is_resource else SECRET_NAMES
 
     @property
+    def key_names(self) -> frozenset[str]:
+        """Lower-case names of the headers and query parameters in which the operation takes API keys."""
+        alternatives = self.endpoint.access.alternatives if self.endpoint else ()
+        return frozenset(it.name.lower() for each in alternatives for it in each if not it.scheme)
+
+    @property
     def identity(self) -> str:
         """The kind of client: ``anonymous``, ``api_key`` or ``oauth``."""
         return self.principal.kind if self.principal else "anonymous"
