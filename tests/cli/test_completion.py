@@ -5,9 +5,13 @@ import pty
 import select
 import subprocess
 
+import httpx
 import pytest
-from tests.cli.conftest import UNDERSTUDY
+from tests.cli.conftest import PATIENCE, UNDERSTUDY
 from tests.house.documentation import blocks
+
+from understudy.mock.settings import Settings
+from understudy.testing.background import Background
 
 
 def completed(line: str) -> list[str]:
@@ -39,6 +43,21 @@ def completed(line: str) -> list[str]:
 )
 def test_values_are_completed(line: str, offered: list[str]):
     assert completed(line) == offered
+
+
+def test_operations_are_those_of_the_document_or_of_the_running_mock(tmp_path):
+    document = tmp_path / "berths.yaml"
+    paths = "{/berths: {get: {operationId: getBerths, responses: {'200': {description: All.}}}}}"
+    document.write_text(f"{{openapi: 3.0.3, info: {{title: A, version: '1'}}, paths: {paths}}}")
+    assert completed(f"understudy generate --document {document} getB") == ["getBerths"]
+    assert not any(completed(f"understudy generate --document {tmp_path / 'none'} getB"))
+    background = Background(Settings(log="off", document=document))
+    httpx.get(
+        f"{background.url}/__admin/exercised", timeout=PATIENCE
+    )  # the first one takes longest
+    offered = completed(f"understudy stub --mock {background.url} getB")
+    background.stop()
+    assert offered == ["getBerths"]
 
 
 def test_the_script_for_a_shell_is_printed():

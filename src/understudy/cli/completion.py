@@ -44,18 +44,41 @@ def rules(_ctx: click.Context, _option: click.Parameter, incomplete: str) -> Ite
     return _matching(f"{before}{comma}{last}", values)
 
 
-def operations(_ctx: click.Context, _argument: click.Parameter, incomplete: str) -> Items:
-    """Completes the operationIds of the bundled documents."""
-    from understudy.openapi import operations as reader
-    from understudy.openapi.loader import bundled_document
+def operations(ctx: click.Context, _argument: click.Parameter, incomplete: str) -> Items:
+    """Completes the operationIds of the running mock, or else of the document in use."""
+    return _matching(incomplete, _of_mock(ctx.params.get("url")) or _of_documents(ctx))
 
-    documents = (bundled_document(f"{name}.yaml") for name in ("service", "authorization"))
-    values = (
+
+def _of_mock(url: str | None) -> list[tuple[str, str]]:
+    """Returns the operations of a running mock; none if there is no mock, or none that responds."""
+    import json
+    from urllib.request import urlopen
+
+    try:
+        with urlopen(f"{url}/__admin/exercised", timeout=5) as response:
+            listed = json.load(response)["operations"]
+        return [(it["operation"], "") for it in listed]
+    except (OSError, ValueError, LookupError, TypeError):
+        return []  # a completion shows no errors
+
+
+def _of_documents(ctx: click.Context) -> list[tuple[str, str]]:
+    """Returns the operations of the document that the command names, or of the bundled ones."""
+    from understudy.errors import StartupError
+    from understudy.openapi import operations as reader
+    from understudy.openapi.loader import bundled_document, load
+
+    named = ctx.params.get("document")
+    bundled = ("service.yaml", "authorization.yaml")
+    try:
+        documents = [load(named)] if named else [bundled_document(name) for name in bundled]
+    except StartupError:
+        return []
+    return [
         (operation.operation_id, f"{operation.method} {operation.path}")
         for document in documents
         for operation in reader.operations(document)
-    )
-    return _matching(incomplete, values)
+    ]
 
 
 def people(ctx: click.Context, _option: click.Parameter, incomplete: str) -> Items:
