@@ -162,6 +162,31 @@ def test_a_document_may_have_a_path_of_the_authorization_server(tmp_path) -> Non
     assert any(it.operation == "POST /oauth2/token" for it in outcome.exchanges)
 
 
+HEADERS = """
+openapi: 3.1.0
+info: {title: Headers, version: "1"}
+paths:
+  /a:
+    get:
+      responses:
+        "200":
+          description: All.
+          headers:
+            Numbers: {schema: {type: array, items: {type: integer}}}
+            Pair: {schema: {type: object, properties: {a: {type: integer}}}}
+            Nothing: {schema: {type: object}}
+"""
+
+
+def test_lists_and_objects_in_headers_of_the_mock_are_no_findings(tmp_path) -> None:
+    path = tmp_path / "headers.yaml"
+    path.write_text(HEADERS)
+    deployment = open_deployment(DeploymentOptions(document=path), {})
+    phases = phases_of(1, deployment.document, is_mock=True)[:1]
+    outcome = judge(deployment, RunOptions(phases=phases))
+    assert [it.summary for it in outcome.findings] == []
+
+
 def test_an_item_without_a_known_identifier_is_created_once_and_ends_no_run(tmp_path) -> None:
     path = tmp_path / "pets.yaml"
     path.write_text(PETS)

@@ -180,7 +180,14 @@ class DocumentValidator:
                 return f"the header {header.name} is missing"
             if text is None or header.schema is None or header.is_json:
                 continue
-            value = typed_text(text, self._schemas.types(header.schema))
+            types = self._schemas.types(header.schema)
+            items = self._schemas.items(header.schema) if "array" in types else None
+            item_types = self._schemas.types(items)
+            if "object" in types or item_types & COMPOSED:
+                continue
+            value = typed_text(text, types)
+            if item_types:
+                value = [typed_text(it, item_types) for it in value]
             for error in self._schemas.validator(header.schema).iter_errors(value):
                 return f"the header {header.name}: {error.message}"
         return ""
