@@ -26,16 +26,18 @@ from understudy.openapi.mends import (
     add_missing,
     drop_nulls,
     fill,
+    is_misplaced,
     is_plain,
+    is_reference,
     mend_schema,
     note_unknown,
     read_scalar,
     read_scalars,
     shown,
+    spread,
 )
 from understudy.openapi.pointers import Scope, as_reference, size_of, steps_of, value_at
 from understudy.openapi.references import References, Unresolved
-from understudy.openapi.spreading import is_misplaced, is_reference, spread
 
 _MAX_REFERENCES = 32  # in a row, before they are taken for a cycle
 _MOST_PARTS = 8  # schemas of nested allOf that are compared, as they multiply
