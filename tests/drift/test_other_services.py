@@ -8,6 +8,7 @@ import pytest
 from understudy.api.in_process import InProcess, mock
 from understudy.api.opening import open_deployment
 from understudy.api.options import DeploymentOptions
+from understudy.drift.documents.sources import documents_of_run
 from understudy.drift.mock_beside import drift, mock_beside
 from understudy.mock.settings import Settings
 from understudy.verify.run import RunOptions
@@ -85,3 +86,11 @@ def test_no_account_is_read_at_another_service(tmp_path):
     with closing(opened):
         mock_beside(opened).close()
     assert asked == []
+
+
+def test_a_deployment_that_publishes_the_document_does_not_differ_by_publishing_it(tmp_path):
+    opened = deployment(tmp_path, "{type: http, scheme: bearer}")
+    with closing(opened):
+        (pair,) = documents_of_run(opened, None, None).pairs
+    assert pair.old == str(tmp_path / "piers.yaml")
+    assert pair.changes == ()

@@ -25,6 +25,7 @@ from understudy.drift.documents.security_changes import scheme_address_changes, 
 from understudy.drift.files import replace_file
 from understudy.errors import StartupError
 from understudy.exchange.messages import Exchange
+from understudy.interface.operations import DOCUMENT
 from understudy.interface.vocabulary import in_words, load_vocabulary
 from understudy.openapi.loader import Document, bundled_document, load, server_urls
 from understudy.openapi.operations import (
@@ -359,11 +360,13 @@ def documents_of_run(
     own_name = f"the document of {deployment.target.base_url}"
     named = "our document" if deployment.document is None else str(deployment.document.path)
     name = named if other is None else f"the document of {other.target.base_url}"
-    differing = document_changes(ours, published, have_same_addresses=False)
+    changes = document_changes(ours, published, have_same_addresses=False)
+    # that a service publishes its document need not be in the document that it is judged by
+    differing = tuple(it for it in changes if it.operation != DOCUMENT or it.is_breaking)
     pairs = [ComparedDocuments(name, own_name, differing)]
     if last_seen is not None and last_seen.exists():
-        changes = document_changes(load(last_seen), published)
-        pairs.append(ComparedDocuments(str(last_seen), own_name, changes))
+        since = document_changes(load(last_seen), published)
+        pairs.append(ComparedDocuments(str(last_seen), own_name, since))
     return DocumentsOfRun(tuple(pairs), published=published)
 
 
