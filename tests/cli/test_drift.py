@@ -212,8 +212,11 @@ def test_another_service_is_compared_by_the_document_that_the_command_names(tmp_
         where = ["drift", "--quiet", "--base-url", background.url]
         unnamed = CliRunner().invoke(main, where)
         done = CliRunner().invoke(main, [*where, "--document", str(document)])
+        walked = CliRunner().invoke(main, [*where, "--document", str(document), "--walks", "2"])
     finally:
         background.stop()
     assert (unnamed.exit_code, "add --document openapi.json" in unnamed.output) == (2, True)
     assert "changes of documents" not in done.output
-    assert f"--document {document}" in done.output
+    more = f"understudy generate --document {document} --format har --out cases.har"
+    assert more in done.output
+    assert (walked.exit_code, more in walked.output) == (2, True)

@@ -41,6 +41,7 @@ from understudy.drift.sightings import (
 from understudy.errors import StartupError
 from understudy.interface.facts import Facts
 from understudy.interface.recognition import interface_operations
+from understudy.openapi.loader import Document
 from understudy.record.personal_values import personal_values
 from understudy.record.recorder import KEY_BYTES, key_file, load_key
 from understudy.reports.console import Terminal
@@ -70,10 +71,11 @@ def drift(options: DriftOptions, environment: Mapping[str, str]) -> int:
     now = machine_time()
     history = _history_of(options)
     earlier = Sightings() if history is None else read_sightings(history)
+    other: Document | None = None
     if options.documents:
         report = report_of_documents(compare_files(*options.documents))
     else:
-        report = _compared(options, environment, console)
+        report, other = _compared(options, environment, console)
     report = with_accepted(with_sightings(report, earlier, now), accepted, now.date())
     deliver(
         report_of(report, now),
@@ -87,7 +89,7 @@ def drift(options: DriftOptions, environment: Mapping[str, str]) -> int:
     if options.write_baseline is not None:
         write_baseline(report, options.write_baseline, now.date())
     ended = ending(report, frozenset(options.fail_on or ["findings"]))
-    return end(console, ended, _following(options, report))
+    return end(console, ended, _following(options, report, other))
 
 
 def _expect_consistent(options: DriftOptions) -> None:
@@ -127,9 +129,18 @@ def _history_of(options: DriftOptions) -> Path | None:
 
 def _compared(
     options: DriftOptions, environment: Mapping[str, str], console: Console
-) -> DriftReport:
+) -> tuple[DriftReport, Document | None]:
+    """Compares, and returns the report, and the document if it is of another service."""
     facts = followed_facts(options.mock_facts, tuple(catalogue().values()))
     with closing(logged_in(open_deployment(options.where, environment))) as ours:
+        document = ours.document
+        other = None if document is None or interface_operations(document) else document
+        if other is not None and options.walks:
+            msg = (
+                f"--walks walks through scenarios of this interface, and {other.path} describes "
+                f"another service; leave it out. `{_cases_of(other)}` makes requests for --har."
+            )
+            raise StartupError(msg)
         if options.against is None:
             theirs = beside.mock_beside(ours, facts)
         else:
@@ -138,7 +149,7 @@ def _compared(
             )
             theirs = logged_in(open_deployment(against, environment))
         with closing(theirs):
-            return _report_of(options, ours, theirs, facts, console)
+            return _report_of(options, ours, theirs, facts, console), other
 
 
 def _report_of(
@@ -227,7 +238,13 @@ WHAT_IS_COMPARED = frozenset(
 """The options that the suggested next command repeats."""
 
 
-def _following(options: DriftOptions, report: DriftReport) -> str:
+def _cases_of(document: Document) -> str:
+    """Returns the command that makes requests of another service for ``--har``."""
+    named = ["--document", str(document.path), "--format", "har", "--out", "cases.har"]
+    return shlex.join(["understudy", "generate", *named])
+
+
+def _following(options: DriftOptions, report: DriftReport, other: Document | None) -> str:
     """Returns the command that shows the findings in detail, or that compares further."""
     html = dict(options.files).get("html")
     if html is not None:
@@ -239,6 +256,8 @@ def _following(options: DriftOptions, report: DriftReport) -> str:
         return shlex.join(["understudy", "serve", "--document", str(options.documents[1])])
     if options.archive or options.walks:
         return shlex.join(["understudy", "verify", *words_of(options, {"target"})])
+    if other is not None:
+        return f"{_cases_of(other)} (makes more requests to compare, with --har cases.har)"
     return (
         f"{shlex.join([*again, '--walks', '20'])} (looks for differences in sequences of requests)"
     )
