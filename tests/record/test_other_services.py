@@ -188,6 +188,7 @@ components:
         owner: {type: string, format: uuid}
         built: {type: string, format: date}
         rig: {allOf: [{type: string, enum: [sloop, ketch]}]}
+        kind: {const: boat}
     Problem: {type: object, properties: {title: {type: string}}}
     Page: {type: object, properties: {data: {type: array, items: {type: object}}}}
 paths:
@@ -214,6 +215,7 @@ BOAT: dict[str, Any] = {
     "owner": "0b2f8d1c-1111-4222-8333-444455556666",
     "built": "1969-07-21",
     "rig": "ketch",
+    "kind": "boat",
 }
 
 
@@ -255,7 +257,7 @@ def test_an_app_parses_what_was_recorded_and_finds_the_items_of_a_list_by_their_
         assert app.get(f"/boats/{boat['id']}").json() == boat
         assert UUID(boat["owner"]) != UUID(BOAT["owner"])
         assert date.fromisoformat(boat["built"]) != date.fromisoformat(BOAT["built"])
-        assert boat["rig"] == "ketch"
+        assert (boat["rig"], boat["kind"]) == ("ketch", "boat")
         assert app.get("/boats/8").status_code == 404
         assert app.get("/boats/8").json()["title"] not in {"", "No such boat."}
         assert app.get("/boats/7").json()["id"] == 7  # the app's own number

@@ -195,13 +195,16 @@ class AllowList:
         return [it for part in self._parts(schemas) if (it := part.child("items")) is not None]
 
     def _is_word(self, value: str, schemas: Sequence[Node], name: str) -> bool:
-        """Tells whether the contract lists a value, in an enum or as a word of the OAuth flow."""
+        """Tells whether the contract lists a value, by enum, const or as a word of the OAuth flow."""
         if value in FLOW_WORDS.get(name, ()) or (name in CODES and value in self._codes):
             return True
         # a parameter sends an array's item as its text
         parts = self._parts([*schemas, *self._items(schemas)])
         listed = (part.child("enum") for part in parts)
-        return any(it is not None and value in it.value for it in listed)
+        only = (part.child("const") for part in parts)
+        return any(it is not None and value in it.value for it in listed) or any(
+            it is not None and value == it.value for it in only
+        )
 
     def _object(
         self, members: Mapping[str, Any], schemas: Sequence[Node], where: str, name: str
