@@ -31,7 +31,7 @@ from understudy.verify.catalogue import catalogue
 from understudy.verify.deployment import Deployment
 from understudy.verify.permits import BudgetSpent, OutOfTime
 from understudy.verify.recorded_traffic import read_recording
-from understudy.verify.run import Phase, RunOptions, routes_of
+from understudy.verify.run import Phase, RunOptions
 from understudy.verify.scenarios import walks
 from understudy.verify.shapes import bundled
 from understudy.verify.target import Credentials, Target
@@ -117,7 +117,7 @@ def comparison_phases(
     phases: list[tuple[str, Phase]] = []
     if archive is not None:
         target, document = deployment.target, deployment.document or bundled("service.yaml")
-        exchanges = read_recording(archive, target, routes_of(target, document), is_sent=False)
+        exchanges = read_recording(archive, target, document, is_sent=False)
         phases.append(("recorded requests", recorded(exchanges, target)))
     if number:
         phases.append(("walks", walks(number, seed)))

@@ -25,13 +25,15 @@ from understudy.exchange.messages import (
     media_type,
 )
 from understudy.interface.operations import LIST_AVATARS, ME, OWN_PROFILE, UPDATE_PROFILE, Routes
+from understudy.openapi.loader import Document
 from understudy.openapi.media_types import URLENCODED
 from understudy.verify.clock import machine_time
+from understudy.verify.credential_places import CredentialPlaces
 from understudy.verify.deployment import Deployment
 from understudy.verify.findings import Outcome
 from understudy.verify.history import History
 from understudy.verify.interventions import roots
-from understudy.verify.run import evaluated, evaluator_of, outcome_of, routes_of
+from understudy.verify.run import evaluated, evaluator_of, outcome_of, places_of, routes_of
 from understudy.verify.shapes import bundled
 from understudy.verify.target import Target, data_for_target
 
@@ -42,14 +44,14 @@ _SAVE_ONE = (
 
 
 def read_recording(
-    path: Path, target: Target, routes: Routes, *, is_sent: bool = True
+    path: Path, target: Target, document: Document, *, is_sent: bool = True
 ) -> list[Exchange]:
     """Reads the exchanges of an archive, with the target's secrets in place of their variables.
 
     Args:
         path: The HTTP archive.
         target: The target, with its secrets.
-        routes: Finds a request's operation.
+        document: The document, which says where credentials are.
         is_sent: False to read requests without a response too, as `understudy generate` writes them.
 
     Raises:
@@ -58,7 +60,8 @@ def read_recording(
     try:
         archive = path.read_bytes() if is_sent else _filled(path.read_bytes(), target)
         entries = orjson.loads(archive)["log"]["entries"]
-        exchanges = [_exchange(number, e, target, routes) for number, e in enumerate(entries, 1)]
+        of = routes_of(target, document), places_of(document)
+        exchanges = [_exchange(number, e, target, *of) for number, e in enumerate(entries, 1)]
     except OSError as error:
         raise StartupError(unreadable(f"--har {path}", error, _SAVE_ONE)) from error
     except (KeyError, TypeError, AttributeError, ValueError) as error:
@@ -88,7 +91,9 @@ def _filled(archive: bytes, target: Target) -> bytes:
     return archive
 
 
-def _exchange(number: int, entry: dict[str, Any], target: Target, routes: Routes) -> Exchange:
+def _exchange(
+    number: int, entry: dict[str, Any], target: Target, routes: Routes, places: CredentialPlaces
+) -> Exchange:
     sent, received = entry["request"], entry["response"]
     secrets = target.secrets()
 
@@ -108,7 +113,9 @@ def _exchange(number: int, entry: dict[str, Any], target: Target, routes: Routes
     return Exchange(
         number=number,
         source="recorded",
-        identity=_identity(entry, target.identify(request.token)),
+        identity=_identity(
+            entry, target.identify(places.token(request, routes.operation(place.operation)))
+        ),
         request=request,
         response=response,
         at=at if at.tzinfo else at.replace(tzinfo=UTC),
@@ -206,7 +213,7 @@ def judge_recorded(archive: Path, deployment: Deployment, rules: Sequence[str]) 
     started = machine_time()
     target, document = deployment.target, deployment.document or bundled("service.yaml")
     evaluator = evaluator_of(target, document, rules)
-    exchanges = tuple(read_recording(archive, target, routes_of(target, document)))
+    exchanges = tuple(read_recording(archive, target, document))
     wording = deployment.wording
     accounts = TokenAccounts(target)
     for recorded in exchanges:

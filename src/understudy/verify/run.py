@@ -346,10 +346,13 @@ def gateway_of(deployment: Deployment, document: Document, ledger: RequestLedger
         wording_of(deployment.target, document) if deployment.is_published else deployment.wording,
         # The hour's limit is the interface's; another service has one where its target file says so.
         is_counting=bool(interface_operations(document)) or deployment.target.budget != Budget(),
-        places=CredentialPlaces(
-            {} if interface_operations(document) else security_schemes(document)
-        ),
+        places=places_of(document),
     )
+
+
+def places_of(document: Document) -> CredentialPlaces:
+    """Returns the places of credentials in requests; the interface's are always bearer tokens."""
+    return CredentialPlaces({} if interface_operations(document) else security_schemes(document))
 
 
 def evaluator_of(target: Target, document: Document, rules: Sequence[str]) -> Evaluator:
