@@ -109,6 +109,11 @@ def _all_letters(names: frozenset[str]) -> frozenset[str]:
     return frozenset(map(letters_of, names))
 
 
+def is_secret_header(name: str, names: Container[str] = ()) -> bool:
+    """Tells whether a header has a secret value, by its name in lower case or by further names."""
+    return name in SECRET_HEADERS or name in names or _SECRET_HEADER.search(name) is not None
+
+
 def masked_header(name: str, text: str, names: Container[str] = ()) -> str:
     """Returns a header's value masked; credentials keep their scheme, and a cookie its name.
 
@@ -120,7 +125,7 @@ def masked_header(name: str, text: str, names: Container[str] = ()) -> str:
     name = name.lower()
     if name in {"location", "referer"}:
         return masked_query(text)
-    if name not in SECRET_HEADERS and name not in names and not _SECRET_HEADER.search(name):
+    if not is_secret_header(name, names):
         return text
     separator = "=" if "cookie" in name else " "
     first, has_credentials, _ = text.partition(separator)

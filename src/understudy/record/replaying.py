@@ -18,7 +18,7 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from understudy.errors import StartupError
-from understudy.openapi.media_types import is_json, without_options
+from understudy.openapi.media_types import URLENCODED, is_json, without_options
 from understudy.openapi.yaml_files import read_yaml
 from understudy.record.allow_list import kind_of
 from understudy.record.anonymising import PAGING, SMALL_NUMBER
@@ -40,7 +40,6 @@ _NAME: Final = re.compile(r"[\w .,:@+~*-]{1,300}")  # other texts have no pseudo
 _MOST_WORDS: Final = 10_000
 """Largest number of words and of numbers of an app that are remembered for translating back."""
 _BEARER: Final = b"bearer "
-FORM: Final = "application/x-www-form-urlencoded"
 _STEERING: Final = ("/__admin", "/__console")
 """Path prefixes that are passed through, as only tools call them."""
 
@@ -192,7 +191,7 @@ def in_app_words(words: AppWords, app: ASGIApp) -> ASGIApp:
             return
         headers = {name.lower(): text for name, text in scope["headers"]}
         sent = without_options(headers.get(b"content-type", b"").decode("latin-1"))
-        translate = words.json if is_json(sent) else {FORM: words.query}.get(sent)
+        translate = words.json if is_json(sent) else {URLENCODED: words.query}.get(sent)
         if translate is not None and int(headers.get(b"content-length", b"0")) <= _MOST_BYTES:
             try:
                 body = translate(await Request(scope, receive).body())

@@ -24,7 +24,7 @@ paths:
       security: [{mark: [], sign: []}]
       responses: {'200': {description: All.}}
 """
-SECRETS = ("of-the-header", "of-the-query")
+SECRETS = ("of-the-header", "of-the-query", "of-a-header-that-is-not-declared")
 
 
 @pytest.fixture
@@ -35,9 +35,10 @@ def berths(tmp_path: Path, time: Time) -> Iterator[Driver]:
     driver.close()
 
 
-def test_a_journal_and_a_capsule_tell_no_key_that_the_document_declares(berths: Driver) -> None:
-    header, query = SECRETS
-    sent = berths.get(f"/berths?sign={query}&page=2", headers={"x-mark": header})
+def test_a_journal_and_a_capsule_tell_no_key(berths: Driver) -> None:
+    header, query, undeclared = SECRETS
+    headers = {"x-mark": header, "x-app-token": undeclared}
+    sent = berths.get(f"/berths?sign={query}&page=2", headers=headers)
     assert sent.status_code == 200
     shown = json.dumps(berths.admin("GET", "/requests"))
     shown += json.dumps(berths.admin("GET", "/requests/har"))

@@ -18,7 +18,12 @@ from urllib.parse import quote, unquote_plus
 import msgspec
 import orjson
 
-from understudy.exchange.masking import SECRET_HEADERS, SECRET_NAMES, SECRET_NAMES_OF_RESOURCES
+from understudy.exchange.masking import (
+    SECRET_HEADERS,
+    SECRET_NAMES,
+    SECRET_NAMES_OF_RESOURCES,
+    is_secret_header,
+)
 from understudy.mock.server.faults import Fault
 from understudy.mock.server.request_context import RequestContext
 from understudy.mock.server.security import basic_pair
@@ -264,7 +269,7 @@ def _field_secrets(name: str, text: str, names: Container[str] = ()) -> Iterator
         yield from _pair_secrets(text, SECRET_NAMES - _NOT_SECRET)
     elif "cookie" in name:
         yield from _COOKIE.findall(text)
-    elif name in SECRET_HEADERS or name in names:
+    elif is_secret_header(name, names):
         pair = basic_pair(text[6:]) if text[:6].lower() == "basic " else None
         yield pair[1] if pair else text.partition(" ")[2].strip() or text
 
