@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, partial
 from math import ceil, inf
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 from urllib.parse import unquote, urlsplit
 
 from understudy.collections.bodies import moment_of
@@ -19,7 +19,14 @@ from understudy.collections.model import (
     item_at,
     value_at,
 )
-from understudy.collections.pages import Query, has_more, page_counts, paged_list, totals
+from understudy.collections.pages import (
+    ListedItems,
+    Query,
+    has_more,
+    page_counts,
+    paged_list,
+    totals,
+)
 from understudy.collections.requests import (
     CollectionRequests,
     PreparedRequest,
@@ -92,24 +99,6 @@ _SURELY_WHOLE: Final = 20
 """Length from which an unpaged list may have been truncated by the service."""
 
 
-class ListedItems(NamedTuple):
-    """The items of a list.
-
-    Attributes:
-        pages: The exchanges that read the pages; empty if a page could not be read.
-        identifiers: The identifiers of the items, in order; an empty text for an item without one.
-        is_whole: Whether the list is certainly complete.
-        first: The number of items on the first page.
-        bound: The size of the first page by its query; infinite without.
-    """
-
-    pages: list[Exchange]
-    identifiers: list[str]
-    is_whole: bool
-    first: int = 0
-    bound: float = inf
-
-
 def read_pages(
     requests: CollectionRequests,
     role: ResourceOperation,
@@ -153,18 +142,6 @@ def read_pages(
     is_cut = is_cut or (is_single and len(identifiers) >= _SURELY_WHOLE)
     is_whole = not (is_cut or paged.is_filtered)
     return ListedItems(pages, identifiers, is_whole, first, bound)
-
-
-def _wrong_totals(listed: ListedItems) -> list[int]:
-    """Returns the totals of the last page that contradict the number of items in the list.
-
-    A service may make smaller pages than requested, and the list then seems to end too early. So a
-    larger total is wrong only if the first page has exactly the requested size.
-    """
-    count = len(listed.identifiers)
-    is_sure = listed.is_whole and listed.first == listed.bound
-    named = totals(listed.pages[-1]) if listed.pages else []
-    return [it for it in named if it < count or (is_sure and it > count)]
 
 
 def _page_of(request: PreparedRequest, following: Query | str) -> PreparedRequest:
@@ -451,13 +428,13 @@ class CollectionClient:
             is_kept, expected = listed.first <= listed.bound, f"{listed.bound} items at most"
             result = expect(is_kept, expected, f"{listed.first} items", *self.model.creations)
             self.judge(listed.pages[0], [(LIST_LIMITED, result)])
-        if listed.bound < inf and _wrong_totals(listed):
+        if listed.bound < inf and listed.wrong_totals:
             listed = self.pages(limit, None)  # other clients may have changed the list meanwhile
         # only for paged lists, as in others a member named total may be a sum of values
         if listed.pages and listed.is_whole and listed.bound < inf:
             last, count = listed.pages[-1], len(listed.identifiers)
             if totals(last):
-                wrong = _wrong_totals(listed)
+                wrong = listed.wrong_totals
                 result = expect(not wrong, f"a total of {count}", f"{wrong}", *listed.pages[:-1])
                 self.judge(last, [(LIST_COUNTED, result)])
             number = ceil(count / listed.bound)

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from math import inf
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 from urllib.parse import urljoin
 
 from understudy.collections.names import (
@@ -203,3 +203,33 @@ def _members(exchange: Exchange, names: frozenset[str]) -> Iterator[Any]:
     inner = [it for it in body.values() if isinstance(it, dict)]
     for members in (body, *inner):
         yield from (it for name, it in members.items() if canonical(str(name)) in names)
+
+
+class ListedItems(NamedTuple):
+    """The items of a list.
+
+    Attributes:
+        pages: The exchanges that read the pages; empty if a page could not be read.
+        identifiers: The identifiers of the items, in order; an empty text for an item without one.
+        is_whole: Whether the list is certainly complete.
+        first: The number of items on the first page.
+        bound: The size of the first page by its query; infinite without.
+    """
+
+    pages: list[Exchange]
+    identifiers: list[str]
+    is_whole: bool
+    first: int = 0
+    bound: float = inf
+
+    @property
+    def wrong_totals(self) -> list[int]:
+        """The totals of the last page that contradict the number of items in the list.
+
+        A service may make smaller pages than requested, and the list then seems to end too early. So
+        a larger total is wrong only if the first page has exactly the requested size.
+        """
+        count = len(self.identifiers)
+        is_sure = self.is_whole and self.first == self.bound
+        named = totals(self.pages[-1]) if self.pages else []
+        return [it for it in named if it < count or (is_sure and it > count)]
