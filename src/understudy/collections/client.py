@@ -170,8 +170,8 @@ UNAUTHORIZED: Final = 401
 CONFLICT: Final = 409
 """Status of a creation whose unique values another item has; it is retried with other values."""
 
-_INVALID: Final = frozenset({400, 422})
-"""Statuses of a creation that is refused because of its values."""
+_INVALID: Final = frozenset({400, 404, CONFLICT, 422})
+"""Statuses of a creation that is refused because of its values, such as an unknown reference."""
 
 _ATTEMPTS: Final = 6
 """Most attempts to create an item."""
@@ -285,30 +285,38 @@ class CollectionClient:
     def _created_somehow(
         self, role: ResourceOperation, left_out: frozenset[str]
     ) -> tuple[dict[str, Any], PendingItem, Exchange]:
-        """Sends a creation, and repeats it with other values if it is refused.
-
-        Constraints that the document lacks, such as a minimum, are often named in the refusal.
+        """Sends a creation, and repeats it with other members if it is refused.
 
         Raises:
             NotPermitted: All attempts were refused, or the target does not permit them.
         """
         request, number = self.requests.creation(role, left_out=left_out), len(self.steps)
-        candidates: Iterator[Mapping[str, Any]] = iter(())
-        for attempt in range(_ATTEMPTS):
+        others: Iterator[PreparedRequest] | None = None
+        for _attempt in range(_ATTEMPTS):
             try:
                 return self._created(role, request)
             except NotPermitted:
                 last = self.steps[-1] if len(self.steps) > number else None
-                if last is None or last.status not in {CONFLICT, *_INVALID}:
+                if last is None or last.status not in _INVALID:
                     raise
-                if attempt == 0:
-                    is_taken = last.status == CONFLICT
-                    candidates = iter([{}] if is_taken else named_values(last, request.sent))
-                known = next(candidates, None)
-                if known is None:
+                others = others or self._other_creations(role, last, request.sent)
+                other = next(others, None)
+                if other is None:
                     raise
-            request = self.requests.creation(role, known)
+            request = other
         return self._created(role, request)
+
+    def _other_creations(
+        self, role: ResourceOperation, refused: Exchange, sent: Mapping[str, Any]
+    ) -> Iterator[PreparedRequest]:
+        """Yields creations with other values than a refused one, and at last without optional members.
+
+        Constraints that the document lacks, such as a minimum, are often named in the refusal.
+        """
+        is_taken = refused.status == CONFLICT
+        for known in [{}] if is_taken else named_values(refused, sent):
+            yield self.requests.creation(role, known)
+        yield self.requests.creation(role, is_whole=False)
 
     def _create_by_put(self, role: ResourceOperation) -> KnownItem:
         taken = {it.identifier for it in self.model.present}

@@ -429,6 +429,8 @@ class CollectionRequests:
         role: ResourceOperation,
         known: Mapping[str, Any] | None = None,
         left_out: frozenset[str] = frozenset(),
+        *,
+        is_whole: bool = True,
     ) -> PreparedRequest:
         """Returns a request that creates an item whose identifier the service chooses.
 
@@ -436,11 +438,12 @@ class CollectionRequests:
             role: The operation.
             known: Members with given values.
             left_out: Optional members that are not sent.
+            is_whole: Whether the other optional members are sent.
 
         Raises:
             NotPermitted: No valid request can be made.
         """
-        return self._with_item(role, None, known or {}, left_out)
+        return self._with_item(role, None, known or {}, left_out, is_whole=is_whole)
 
     def creation_at(
         self, role: ResourceOperation, taken: Collection[str]
@@ -555,12 +558,15 @@ class CollectionRequests:
         identifier: str | None,
         known: Mapping[str, Any],
         left_out: frozenset[str] = frozenset(),
+        *,
+        is_whole: bool = True,
     ) -> PreparedRequest:
         sendable = self.maker.members(role)
         references = {n: value for n, value in self.references.items() if n in sendable}
         identifying = {self.collection.identifier or ""}
         members = ItemMembers(
             {**references, **known},
+            is_whole=is_whole,
             left_out=self.left_out | identifying | left_out,
             unique={*self.collection.unique, *identifying},
         )
