@@ -170,9 +170,12 @@ class _Draft:
     def _creating_put(self) -> Operation | None:
         """Returns a PUT on the collection whose request has no identifier and whose response has one."""
         put, own = self._place.find("PUT"), set(map(canonical, self._members))
-        if put is None or self._place.find_item("PUT") or not self._shows_item(put):
+        if put is None or not self._shows_item(put):
             return None
-        sent = set(map(canonical, self._schemas.members(bodies.request_schema(put))))
+        if self._place.find_item("PUT") and (bodies.success(put) or (0,))[0] != _CREATED:
+            return None
+        members = self._schemas.members(bodies.request_schema(put)).items()
+        sent = {canonical(n) for n, it in members if not self._schemas.is_flagged(it, "readOnly")}
         is_new = next((it for it in self._names if it in own), "") not in sent
         return put if is_new and (self._request(put)[1] or 0) >= bodies.SHARED else None
 
@@ -198,7 +201,7 @@ class _Draft:
         else:
             self._evidence.add(-0.35, f"only {share:.0%} of the members sent are in the item")
         declared = bodies.success(create)
-        if declared is not None and declared[0] == 201:  # noqa: PLR2004 - RFC 9110, 15.3.2: Created
+        if declared is not None and declared[0] == _CREATED:
             self._evidence.add(0.05, "it responds 201 Created")
         self._operations.append(self._creation(create))
 
@@ -411,6 +414,10 @@ class _Draft:
         own = {canonical(name) for name in self._members}
         other = {canonical(name) for name in self._schemas.members(schema)}
         return len(own & other) / len(other) if other else None
+
+
+_CREATED: Final = 201
+"""Status of a response after a creation (RFC 9110, 15.3.2)."""
 
 
 def _usual_path(items: Sequence[Operation]) -> str | None:

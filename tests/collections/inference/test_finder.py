@@ -190,6 +190,20 @@ def test_a_put_at_a_collection_replaces_an_item_whose_identifier_can_be_sent(fla
     assert {it.role for it in boxes.operations} == roles
 
 
+@pytest.mark.parametrize(("status", "creating"), [("201", ["PUT"]), ("200", [])])
+def test_a_put_at_a_collection_creates_beside_that_of_an_item_if_it_declares_201(
+    status, creating, tmp_path
+):
+    path = tmp_path / "boxes.yaml"
+    text = BOXES.replace("FLAG", "readOnly: true").replace("{'200': &one", f"{{'{status}': &one")
+    text = text.replace("    post: &send", "    put: &send").replace("    put: *send\n", "")
+    put = "    put:\n      parameters: [{name: id, in: path, required: true, schema: {type: integer}}]"
+    sent = "      requestBody: {content: {application/json: {schema: *box}}}"
+    path.write_text(f"{text}{put}\n{sent}\n      responses: {{'200': *one}}\n")
+    (boxes,) = find_resources(load(path)).collections
+    assert [it.operation.method for it in boxes.operations if it.role == "create"] == creating
+
+
 def test_an_item_exists_that_an_example_of_a_path_identifies(tmp_path):
     path = tmp_path / "boxes.yaml"
     text = BOXES.replace("FLAG", "readOnly: true")
