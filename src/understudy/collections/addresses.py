@@ -5,8 +5,13 @@ from dataclasses import replace
 from typing import Final
 
 from understudy.collections.bodies import (
+    ENDINGS,
     SHARED,
+    PathGroup,
     arrays,
+    identifier_member,
+    identifying_names,
+    opened,
     request_schema,
     response_schema,
     types_of,
@@ -184,6 +189,30 @@ def single_item(schema: Node | None, schemas: Schemas) -> tuple[tuple[str, ...],
     if is_alone or (is_envelope and len(members) <= _MOST_MEMBERS):
         return (objects[0],), members[objects[0]]
     return (), schema
+
+
+def identifier_around(
+    parameter: str, collection: str, place: PathGroup, schemas: Schemas, typed: Node | None
+) -> tuple[str, float, str] | None:
+    """Returns the identifier that responses have around an item without one, with weight and reason; or None.
+
+    Such as ``{"bookingid": 1, "booking": {…}}`` of a creation, or ``[{"bookingid": 1}]`` of a list.
+
+    Args:
+        parameter: The path parameter.
+        collection: The last segment of the collection's path.
+        place: The operations of the collection.
+        schemas: The schemas of the document.
+        typed: The schema of the path parameter.
+    """
+    names = identifying_names(parameter, collection)
+    created = opened(schemas, response_schema(place.find("POST")), names)[1]
+    listed = [it for _, it in arrays(schemas, response_schema(place.find("GET")))]
+    for shown in (created, *listed):
+        match = identifier_member(parameter, collection, schemas.members(shown), schemas, typed)
+        if match is not None and canonical(match[0]).endswith(ENDINGS):
+            return match[0], match[1], f"the member {match[0]} around an item identifies it"
+    return None
 
 
 def deletion_of_several(

@@ -196,7 +196,7 @@ def _is_as_by_default(client: CollectionClient, defaults: Mapping[str, Any]) -> 
 
     If they differ, both are requested again, as other clients may have changed the list in between.
     """
-    name = client.model.identifier or ""
+    name = client.requests.collection.identifier or ""
     for _ in range(2):
         stated, silent = client.list_by(defaults), client.list_by({})
         if stated is None or silent is None:
@@ -291,7 +291,8 @@ def read_at_address(client: CollectionClient, item: KnownItem) -> None:
         return
     exchange = client.send(request._replace(path=path))
     body = item_at(exchange.body, role.response_path) if exchange.response.is_success else None
-    is_there = str((body or {}).get(client.model.identifier or "")) == item.identifier
+    name = client.model.identifier
+    is_there = body is not None and (name is None or str(body.get(name)) == item.identifier)
     is_there |= not is_beside and exchange.status not in GONE  # such as a page about the item
     actual = f"status {exchange.status}, {'another' if body else 'no'} item"
     expected = f"the item {item.identifier} at the Location of its creation"

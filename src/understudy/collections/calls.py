@@ -428,6 +428,9 @@ def _within(bound: BoundCall, schema: Node | None, value: Any, steps: Steps) -> 
         sampled = Sampler(bound.call.schemas, bound.world.identifiers.seed).value(schema)
     first, *others = steps
     body = dict(sampled) if isinstance(sampled, dict) else {}
+    own = bound.shape.identifier
+    if own in body and isinstance(value, Mapping):  # {"id": 1, "pet": {…}}
+        body[own] = value.get(own, body[own])
     below = schema_at(bound.shape.schemas, schema, (first,))
     return {**body, first: _within(bound, below, value, tuple(others))}
 
@@ -495,11 +498,12 @@ def view(shape: ItemShape, schema: Node | None, body: Mapping[str, Any]) -> dict
     """
     declared = shape.schemas.members(schema)
     is_closed = shape.schemas.keyword(schema, "additionalProperties") is False
+    own = {*shape.members, shape.identifier}
     return {
         name: value
         for name, value in body.items()
         if not (name in shape.members and shape.members[name].is_write_only)
-        and (name in declared or not declared or not (is_closed or name in shape.members))
+        and (name in declared or not declared or not (is_closed or name in own))
     }
 
 

@@ -220,12 +220,15 @@ class CollectionClient:
             for name in self.state.maker.read_names(it, collection).values()
         ]
         schemas = self.state.maker.schemas
+        members = schemas.members(collection.schema)
         lasting = frozenset(
             name
-            for name, member in schemas.members(collection.schema).items()
+            for name, member in members.items()
             if moment_of(schemas, name, member) == "created" and name not in names
         )
-        self.model = ItemModel(frozenset(names), collection.identifier, lasting)
+        has_identifier = not members or collection.identifier in members
+        identifier = collection.identifier if has_identifier else None
+        self.model = ItemModel(frozenset(names), identifier, lasting)
 
     def create(self, left_out: frozenset[str] = frozenset()) -> KnownItem:
         """Creates an item.
@@ -273,7 +276,7 @@ class CollectionClient:
     ) -> KnownItem:
         """Returns the new item of a successful creation, and adds its identifier to the journal."""
         body = item_at(exchange.body, role.response_path)
-        value = self._identifier_in(exchange, body)
+        value = self._identifier_in(exchange, role)
         if value is None:
             self.state.undo.unidentified(pending)
             raise _without_identifier(role)
@@ -426,8 +429,9 @@ class CollectionClient:
             limit: The page size, if the document lets the client choose it.
         """
         listed = self.pages(limit, None)
-        is_across = self.requests.collection.is_across(self.requests.needed("list"))
-        if listed.pages and self.model.identifier is not None and not is_across:
+        collection = self.requests.collection
+        is_across = collection.is_across(self.requests.needed("list"))
+        if listed.pages and collection.identifier is not None and not is_across:
             judgements = self.model.listed(
                 listed.pages, listed.identifiers, is_whole=listed.is_whole
             )
@@ -506,11 +510,14 @@ class CollectionClient:
             if not result.holds:
                 self.broken.append((rule, result))
 
-    def _identifier_in(self, exchange: Exchange, body: Any) -> Any:
-        """Returns the identifier of a new item from the body, or else from Location."""
-        name = self.model.identifier
-        if body is not None and name is not None and body.get(name) is not None:
-            return body[name]
+    def _identifier_in(self, exchange: Exchange, role: ResourceOperation) -> Any:
+        """Returns the identifier of a new item from its body, from around it, or else from Location."""
+        body = item_at(exchange.body, role.response_path)
+        name, steps = self.requests.collection.identifier or "", role.response_path or ()
+        around = [value_at(exchange.body, steps[:at]) for at in range(len(steps))]
+        for shown in (body, *reversed(around)):  # {"id": 1, "pet": {…}}
+            if isinstance(shown, Mapping) and shown.get(name) is not None:
+                return shown[name]
         path = urlsplit(exchange.response.header("location")).path.rstrip("/")
         return unquote(path.rpartition("/")[2]) or None
 

@@ -297,6 +297,14 @@ class ItemBodies:
         shown = bodies.schema_at(self._schemas, bodies.response_schema(role.operation), steps or ())
         return None if "array" in self._schemas.types(shown) else steps
 
+    def place_around(self, role: ResourceOperation, identifier: str | None) -> Steps | None:
+        """Returns the place of an identifier around the item in a response; None without one."""
+        schema, steps = bodies.response_schema(role.operation), role.response_path or ()
+        places = [steps[:at] for at in reversed(range(len(steps)))]
+        shown = ((it, bodies.schema_at(self._schemas, schema, it)) for it in places)
+        found = (it for it, node in shown if identifier in self._schemas.members(node))
+        return next(((*it, identifier or "") for it in found), None)
+
     def shown_members(self, role: ResourceOperation) -> Mapping[str, Node]:
         """Returns the members of the items in a response; empty if they are not described."""
         schema = bodies.response_schema(role.operation)

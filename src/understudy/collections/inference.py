@@ -8,11 +8,17 @@ a state that the service does not have.
 
 from collections.abc import Collection, Mapping, Sequence, Set
 from dataclasses import replace
+from itertools import islice
 from pathlib import Path
 from typing import Final
 
 from understudy.collections import bodies
-from understudy.collections.addresses import deletion_of_several, single_item, with_scoped
+from understudy.collections.addresses import (
+    deletion_of_several,
+    identifier_around,
+    single_item,
+    with_scoped,
+)
 from understudy.collections.constraints import references_of, referring_names, unique_members
 from understudy.collections.model import (
     Evidence,
@@ -62,6 +68,13 @@ class _Draft:
         self._names = (*names, *(schemas.follow(it).pointer for it in items))
         self._schema = self._item_schema()
         self._members = schemas.members(self._schema)
+        typed = (bodies.path_parameter_schema(it, self._parameter) for it in place.items[:1])
+        self._typed = next(typed, None)
+        named = self._parameter or "id", "".join(self._name)
+        self._match = bodies.identifier_member(*named, self._members, schemas, self._typed)
+        self._match = self._match or self._only_identifier()
+        if self._match is None and self._members:
+            self._match = identifier_around(*named, place, schemas, self._typed)
         self._is_catalogue = False  # items are only read and listed
         own = (place.find_item("GET"), place.find("GET"), place.find("POST"))
         declared = [it for it in own if it is not None]
@@ -131,18 +144,11 @@ class _Draft:
         return None
 
     def _identifier(self) -> str | None:
-        typed = None
-        for operation in self._place.items[:1]:
-            typed = bodies.path_parameter_schema(operation, self._parameter)
-            if bodies.types_of(self._schemas, typed) == {"array"}:
-                self._evidence.add(-1.0, f"{{{self._parameter}}} names several items at once")
-                return None
-        match = bodies.identifier_member(
-            self._parameter or "id", self._name[0], self._members, self._schemas, typed
-        )
-        match = match or self._only_identifier()
-        if match is not None:
-            name, weight, reason = match
+        if bodies.types_of(self._schemas, self._typed) == {"array"}:
+            self._evidence.add(-1.0, f"{{{self._parameter}}} names several items at once")
+            return None
+        if self._match is not None:
+            name, weight, reason = self._match
             self._evidence.add(weight, reason)
             return name
         if self._is_open and self._parameter:
@@ -161,9 +167,8 @@ class _Draft:
         own = [
             it for it in self._members if set(words(it)[-1:]) & {*bodies.ENDINGS} and it not in sent
         ]
-        typed = [bodies.path_parameter_schema(it, self._parameter) for it in self._place.items[:1]]
-        fitting = (bodies.agree(self._schemas, typed[0], self._members[it]) for it in own if typed)
-        if len(own) != 1 or not next(fitting, False):
+        fitting = (bodies.agree(self._schemas, self._typed, self._members[it]) for it in own)
+        if len(own) != 1 or not self._place.items or not next(fitting):
             return None
         return own[0], 0.2, f"the member {own[0]} alone can identify an item"
 
@@ -402,6 +407,10 @@ class _Draft:
         if is_shown and bodies.is_open(self._schemas, operation):
             return ()
         steps, item = bodies.opened(self._schemas, schema, self._names)
+        members = self._schemas.members(item)
+        if self._match and self._match[0] in {*members} - {*self._members}:  # around the item
+            inner = (it for it in members if (self._share(members[it]) or 0) >= bodies.SHARED)
+            return (*steps, *islice(inner, 1))
         share = self._share(item)
         if item is None or (share is not None and share < bodies.SHARED):
             return None
@@ -411,7 +420,7 @@ class _Draft:
         """Returns the share of a schema's members that items have; None if the schema names none."""
         if schema is None or not self._members:
             return None
-        own = {canonical(name) for name in self._members}
+        own = {canonical(name) for name in (*self._members, *(self._match or ())[:1])}
         other = {canonical(name) for name in self._schemas.members(schema)}
         return len(own & other) / len(other) if other else None
 

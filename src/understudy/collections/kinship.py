@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from http import HTTPStatus
-from typing import Final
+from typing import Any, Final
 
 from understudy.collections import rules
 from understudy.collections.asking import deleting, options_of
@@ -355,7 +355,8 @@ def _why_own(
         return f"{path} is the caller's own", others.pages
     own = client.pages(WHOLE, None) if page is None else None
     is_listed = own is not None and own.is_whole and item.identifier in own.identifiers
-    is_certain = is_listed and others.is_whole
+    is_certain = is_listed and not any(_entries(it, item) for it in others.pages)
+    is_certain &= others.is_whole
     return ("the other account's list leaves the item out", others.pages) if is_certain else None
 
 
@@ -385,6 +386,12 @@ def _filter_as_other(
 
 
 def _has(page: Exchange, item: KnownItem) -> bool:
-    """Tells whether a page of a list has an item; compares all members, as identifiers may recur."""
-    shown = [it for it in objects_in(page.body) if not differing(item.expected, it)]
-    return any(item.identifier in map(str, it.values()) for it in shown)
+    """Tells whether a page of a list has an item, by its identifier and the members that it shows."""
+    return any(item.expected.keys() & it.keys() for it in _entries(page, item))
+
+
+def _entries(page: Exchange, item: KnownItem) -> list[dict[str, Any]]:
+    """Returns the entries of a list that may be an item: an identifier alone may recur in each account."""
+    named = (it for it in objects_in(page.body) if item.identifier in map(str, it.values()))
+    known = ((it, {n: v for n, v in item.expected.items() if n in it}) for it in named)
+    return [it for it, members in known if not differing(members, it)]

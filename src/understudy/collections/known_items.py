@@ -124,7 +124,8 @@ class ItemModel:
 
     Attributes:
         compared: The members that can be sent and read back.
-        identifier: The member that identifies an item; None if only the path does.
+        identifier: The member of an item that identifies it; None if only its path does, or what
+            responses have around it.
         items: Identifier to item.
         lasting: The members that only the service sets, and never changes: the time of creation.
         volatile: Members that were observed to change without a write.

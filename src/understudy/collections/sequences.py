@@ -152,6 +152,9 @@ class ItemSteps:
         shown = self.bodies.shown_members(role)
         if place is not None and identifier is not None and identifier in (shown or {identifier}):
             return (Capture(variable, (*place, identifier)),)
+        around = self.bodies.place_around(role, identifier)
+        if around is not None:
+            return (Capture(variable, around),)
         headers = (header for it in role.operation.responses.values() for header in it.headers)
         if any(header.name.lower() == "location" for header in headers):
             return (Capture(variable, None),)

@@ -257,10 +257,10 @@ class _Statement:
             if (it.role not in stated or it.takes_list)
             and not (it.role == "action" and self._entry.actions is not None)
         ]
-        by_query = {" ".join(it.key): it.by_query for it in known.operations}
+        inferred = {(it.role, " ".join(it.key)): it for it in known.operations}
         lists = {" ".join(it.key) for it in kept if it.takes_list}
         stated_operations = [
-            replace(self._operation(role, text, names), by_query=by_query.get(text, ""))
+            inferred.get((role, text)) or self._operation(role, text, names)
             for role, text in stated.items()
             if text not in lists
         ]
