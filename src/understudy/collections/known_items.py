@@ -51,9 +51,16 @@ def differing(
 def shown(members: Mapping[str, Any], names: Iterable[str]) -> str:
     """Returns the text of some members for a report; a missing one is named as missing."""
     return ", ".join(
-        f"{name} {as_json(members[name])[:_SHOWN]}" if name in members else f"no {name}"
+        f"{name} {_shortened(as_json(members[name]))}" if name in members else f"no {name}"
         for name in names
     )
+
+
+def _shortened(text: str) -> str:
+    """Returns a long text without its middle, as services cut or trim texts at their ends."""
+    if len(text) <= _SHOWN:
+        return text
+    return f"{text[: _SHOWN // 2]} … {text[-_SHOWN // 4 :]} ({len(text):,} characters)"
 
 
 def _instant(text: str) -> datetime | None:
