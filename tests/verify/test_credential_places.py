@@ -95,3 +95,13 @@ def test_a_token_that_is_no_pair_goes_where_the_document_takes_no_basic():
     plain = Request("GET", "http://127.0.0.1:9000/beds")
     assert places.written(plain, operation, "a-key").headers == (("x-api-key", "a-key"),)
     assert places.written(plain, operation, TOKEN).headers == (("authorization", SENT["basic"][2]),)
+
+
+@pytest.mark.parametrize(
+    ("kinds", "header"),
+    [((), "authorization"), (("header",), "x-api-key"), (("header", "bearer"), "authorization")],
+)
+def test_an_operation_without_security_gets_the_credential_as_others_take_it(kinds, header):
+    places = CredentialPlaces({it: SENT[it][0] for it in kinds})
+    request = places.written(Request("GET", "http://127.0.0.1:9000/beds"), None, TOKEN)
+    assert request.headers == ((header, "mia:tea" if header == "x-api-key" else "Bearer mia:tea"),)

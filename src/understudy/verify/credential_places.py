@@ -33,14 +33,25 @@ class CredentialPlaces:
     def of(self, operation: Operation | None, token: str = ":") -> tuple[Credential, ...]:
         """Returns the places where an operation takes a credential.
 
-        Without a colon it is no name and password: then HTTP Basic is the last alternative.
+        Without a colon it is no name and password: then HTTP Basic is the last alternative. Operations
+        without security take it as those with security do.
         """
         if operation is None:
-            return (BEARER,)
+            return self._usual(token)
         basic = {name for name, it in self._as_sent.items() if it.get("scheme") == "basic"}
         others = tuple(it for it in operation.security if ":" in token or basic.isdisjoint(it))
         preferred = replace(operation, security=others)
-        return first_of(preferred, self._as_sent) or first_of(operation, self._as_sent) or (BEARER,)
+        return (
+            first_of(preferred, self._as_sent)
+            or first_of(operation, self._as_sent)
+            or self._usual(token)
+        )
+
+    def _usual(self, token: str) -> tuple[Credential, ...]:
+        """Returns the place of a credential where none is declared: a bearer token if the document has them."""
+        declared = credentials_of(self._as_sent.values())
+        fitting = [it for it in declared if ":" in token or it.scheme != "basic"]
+        return (BEARER,) if BEARER in fitting else (*fitting, BEARER)[:1]
 
     @cached_property
     def _as_sent(self) -> dict[str, Any]:
