@@ -172,13 +172,16 @@ class ItemUndo:
         exchange = self._client.send(
             "DELETE", item.path, item.who, headers=item.headers, json=item.body
         )
-        if not exchange.response.is_success and exchange.status not in GONE:
+        is_deleted, read = exchange.response.is_success, None
+        if item.read is not None and exchange.status not in GONE:
+            read = self._client.get(item.read, item.who, headers=_of_reading(item.headers))
+        # the run may have deleted it, and the service may refuse to do so again by any status
+        is_gone = exchange.status in GONE or (read is not None and read.status in GONE)
+        if not is_deleted and not is_gone:
             return [f"{item.path} was not deleted: status {exchange.status}"]
         self._journal.items.remove(item)
-        if item.read is not None and exchange.response.is_success:
-            read = self._client.get(item.read, item.who, headers=_of_reading(item.headers))
-            if read.response.is_success:
-                self._leave("which are read although they were deleted", item.read)
+        if read is not None and read.response.is_success:
+            self._leave("which are read although they were deleted", item.read or item.path)
         return []
 
     def _restore(self, single: SingleBefore) -> list[str]:

@@ -201,3 +201,27 @@ def test_an_item_is_deleted_with_all_that_the_document_requires_of_it(
     carry_out(deployed(service, path, journal=journal), RunOptions(rules=("answers",)))
     assert items_of(service) == []
     assert not verified(service, path).not_restored
+
+
+def test_an_item_is_gone_that_another_request_of_the_run_deleted_whatever_a_second_one_gets(
+    service, journal, monkeypatch
+):
+    state = killed(service, journal)
+    collection_client(state, state.model.collections[0], "test").create()
+    service.collections.clear()
+    of_item = Service._of_item
+    refused = lambda it, method, *rest: (  # noqa: E731 - one expression with a name
+        httpx.Response(405) if method == "DELETE" else of_item(it, method, *rest)
+    )
+    monkeypatch.setattr(Service, "_of_item", refused)
+    outcome = carry_out(deployed(service, journal=journal), RunOptions(rules=("answers",)))
+    assert outcome.not_restored == ()
+    assert not journal.exists()
+
+
+def test_a_creation_that_is_refused_is_sent_again_without_optional_members(service, journal):
+    state = killed(service, journal)
+    service.refusal = lambda _who, _path, sent: 404 if "text" in sent else None
+    client = collection_client(state, state.model.collections[0], "test")
+    assert "text" not in client.create().expected
+    assert len(items_of(service)) == 1
