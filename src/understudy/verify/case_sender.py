@@ -35,7 +35,7 @@ from understudy.verify.findings import ANSWERS, DOCUMENT, GENERATED
 from understudy.verify.history import LEFT_OPEN
 from understudy.verify.permits import BudgetSpent, NotPermitted, OutOfTime, Refusal, Unreachable
 from understudy.verify.pictures import avatars, upload
-from understudy.verify.probe_client import ProbeClient
+from understudy.verify.probe_client import CLIENT_HEADERS, ProbeClient
 from understudy.verify.run import GIVE_UP, ItemsForCases, Phase, Run
 from understudy.verify.target import data_for_target, named_in_target
 
@@ -284,10 +284,10 @@ class CaseSender:
         is_authorization = request.path == AUTHORIZE_PATH and not is_shown
         if is_approved and is_authorization and self._approval:
             path = f"{path}&{self._approval}"
-        headers = tuple((name.lower(), text) for name, text in request.headers)
-        return Request(
-            request.method, self._address(case).rstrip("/") + path, headers, request.body or b""
-        )
+        named = [(name.lower(), text) for name, text in request.headers]
+        usual = (it for it in CLIENT_HEADERS if it[0] not in dict(named))
+        url = self._address(case).rstrip("/") + path
+        return Request(request.method, url, (*usual, *named), request.body or b"")
 
     @property
     def _approval(self) -> str:

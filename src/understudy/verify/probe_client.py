@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from functools import lru_cache
-from typing import Any
+from typing import Any, Final
 from urllib.parse import urlencode
 
 import httpx
@@ -20,6 +20,9 @@ from understudy.verify.target import CREDENTIALS, Known, Target, TargetApplicati
 from understudy.verify.value_texts import as_json
 
 Pairs = Mapping[str, Any] | Sequence[tuple[str, str]]
+
+CLIENT_HEADERS: Final = (("user-agent", "understudy-verify"), ("accept", "*/*"))
+"""Headers that every request has, as those of the commands that repeat it do."""
 
 
 class MissingNeedError(LookupError):
@@ -192,7 +195,7 @@ class ProbeClient:
         if pairs:
             url += ("&" if "?" in url else "?") + urlencode(pairs)
         token = self.token(who)
-        plain = Request(method, url, (("user-agent", "understudy-verify"), ("accept", "*/*")))
+        plain = Request(method, url, CLIENT_HEADERS)
         named = self.gateway.with_token(plain, token) if token else plain
         url, own_headers = named.url, dict(named.headers)
         content = None
