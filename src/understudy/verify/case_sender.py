@@ -4,7 +4,7 @@ Cases that the target does not permit are not sent, and their outcome says so. E
 judged twice: by the expectation of its case, and by the rules of ``understudy verify``.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from http import HTTPStatus
@@ -356,8 +356,12 @@ def catalogue_cases(count: int) -> Phase:
         sender = CaseSender(run, data_for_target(target))
         sender.items = None if run.state is None else run.state.items(run)
         planner = Planner(run.document, "resource", sender.prepare())
-        for case in sender.send(in_turn(plans([planner]), count, run.options.seed)):
+        refusing: set[str] = set()
+        cases = in_turn(plans([planner]), count, run.options.seed)
+        for case in sender.send(_accessible_first(cases, refusing)):
             if sender.exchange is not None:
+                if sender.exchange.status in _FORBIDDEN and case.kind == "valid":
+                    refusing.add(case.operation)
                 if sender.items is not None:
                     sender.items.take(case, sender.exchange)
                 _record(run, case, sender.exchange, sender.mismatch)
@@ -366,6 +370,25 @@ def catalogue_cases(count: int) -> Phase:
         _ask_without_credential(run)
 
     return phase
+
+
+_FORBIDDEN: Final = frozenset({HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN})
+
+
+def _accessible_first(cases: Iterable[Case], refusing: Collection[str]) -> Iterator[Case]:
+    """Yields the cases of operations that refuse the credential after all others, of which more is learnt.
+
+    Args:
+        cases: The cases of all operations, in turn.
+        refusing: The operations that have refused a valid case so far; it grows meanwhile.
+    """
+    later: list[Case] = []
+    for case in cases:
+        if case.operation in refusing:
+            later.append(case)
+        else:
+            yield case
+    yield from later
 
 
 def _ask_without_credential(run: Run) -> None:
