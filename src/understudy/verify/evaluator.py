@@ -54,6 +54,14 @@ from understudy.verify.value_texts import as_json
 # is not broken.
 
 
+_READABLE: Final = 300
+"""Characters of the longest request that a person reads; a shorter one of the same finding is shown."""
+
+
+def _size(exchange: Exchange) -> int:
+    return len(exchange.request.url) + len(exchange.request.body)
+
+
 def reproducing_steps(
     rule: str, exchange: Exchange, evidence: Iterable[Exchange], history: History
 ) -> tuple[Exchange, ...]:
@@ -372,6 +380,10 @@ class Evaluator:
             place = self._places[key][1]
             repeated = record.findings[place]
             record.findings[place] = replace(repeated, count=repeated.count + 1)
+            if _size(exchange) < _size(repeated.exchange) > _READABLE:
+                shorter = self._finding(rule, result, exchange, is_open=is_open)
+                if len(shorter.steps) <= len(repeated.steps):
+                    record.findings[place] = replace(shorter, count=repeated.count + 1)
             return []
         finding = self._finding(rule, result, exchange, is_open=is_open)
         self._places[key] = (rule.id, len(record.findings))
