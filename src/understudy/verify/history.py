@@ -28,7 +28,7 @@ from understudy.interface.operations import (
     UPLOAD_AVATAR,
     DeclaredInputs,
 )
-from understudy.verify.issued_values import mentions, values_in
+from understudy.verify.issued_values import created_items, mentions, values_in
 from understudy.verify.target import Known, Target
 
 MADE_UP = "understudy-made-up"
@@ -242,11 +242,25 @@ class History:
             issued = self.issued_by(secret) or self.redirect_with(secret)
             yield issued or self.issued_nearly(secret or "")
         yield self._page_before(exchange)
+        yield self._creation_of(exchange)
         if exchange.value:
             uploads = self.of(UPLOAD_AVATAR)
             yield next(
                 (u for u in uploads if u.json_object.get("image_id") == exchange.value), None
             )
+
+    def _creation_of(self, exchange: Exchange) -> Exchange | None:
+        """Returns the newest creation of the item of another service that a request names."""
+        if exchange.site != "resource" or exchange.operation in RESOURCE:
+            return None
+        created = (
+            before
+            for before in reversed(self.exchanges)
+            if before.number < exchange.number
+            and exchange.path.startswith(f"{before.path}/")
+            and any(created_items((before, exchange)))
+        )
+        return next(created, None)
 
     def _page_before(self, exchange: Exchange) -> Exchange | None:
         """Returns the newest response that issued a cookie, a hidden field or a URL of a request."""
