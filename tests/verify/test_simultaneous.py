@@ -5,7 +5,7 @@ from tests.verify.exchanges import BASE_URL, exchange_of
 
 from understudy.api.bundled_target import TARGET
 from understudy.exchange.messages import Request, Response
-from understudy.verify.gateway import in_order_of_effect
+from understudy.verify.history import in_order_of_effect
 from understudy.verify.probe_client import ProbeClient
 
 JSON = (("content-type", "application/json"),)

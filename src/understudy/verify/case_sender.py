@@ -10,8 +10,6 @@ from datetime import timedelta
 from http import HTTPStatus
 from typing import Final
 
-import httpx
-
 from understudy.cases import uploads
 from understudy.cases.model import (
     Case,
@@ -175,13 +173,7 @@ class CaseSender:
 
     def _sent(self, case: Case) -> Exchange:
         source = LEFT_OPEN if case.kind == "open" else SOURCE
-        try:
-            exchange = self.run.gateway.send(self._request(case), source)
-        except Unreachable as error:
-            if isinstance(error.__cause__, httpx.TimeoutException):
-                raise
-            # once more: the server may have closed an idle connection
-            exchange = self.run.gateway.send(self._request(case), source)
+        exchange = self.run.gateway.send_surely(self._request(case), source)
         is_slowed = exchange.status == HTTPStatus.TOO_MANY_REQUESTS and case.kind == "valid"
         if is_slowed and self.run.gateway.allowance.pause >= PAUSE:
             self.run.gateway.time.wait(PAUSE)

@@ -24,7 +24,7 @@ from understudy.terminal import counted
 from understudy.verify.clock import Time
 from understudy.verify.credential_places import CredentialPlaces
 from understudy.verify.deployment import Allowance
-from understudy.verify.history import issued_tokens
+from understudy.verify.history import in_order_of_effect, issued_tokens
 from understudy.verify.ledger import ANONYMOUS, RequestLedger, bucket_of
 from understudy.verify.permits import (
     SAFE,
@@ -38,35 +38,6 @@ from understudy.verify.permits import (
 from understudy.verify.target import Budget, Target
 from understudy.verify.transport import received
 from understudy.verify.wording import Wording
-
-# Checks judge an exchange by those before it. Simultaneous requests are carried out in any order,
-# so they are put into one that explains their responses. If none does, as after a lost update, the
-# checks find the defect in any order.
-
-
-def in_order_of_effect(exchanges: Sequence[Exchange]) -> list[Exchange]:
-    """Returns simultaneous exchanges in an order in which they can have been carried out.
-
-    Successes come before refusals, and a response that shows the changes of other requests comes
-    after theirs.
-    """
-    return sorted(
-        exchanges,
-        key=lambda exchange: (not exchange.response.is_success, _seen(exchange, exchanges)),
-    )
-
-
-def _seen(exchange: Exchange, exchanges: Sequence[Exchange]) -> int:
-    """Returns how many changes of the other requests a response shows."""
-    shown = exchange.json_object
-    changes = [other.request.json for other in exchanges if other is not exchange]
-    return sum(
-        shown.get(name) == value
-        for change in changes
-        if isinstance(change, dict)
-        for name, value in change.items()
-    )
-
 
 MOST_LATE: Final = 2
 """Responses of an operation that are waited for in vain; each takes a minute of the run's time."""
@@ -88,6 +59,9 @@ class RequestBudget:
         ledger: The count of the hour's requests.
         allowance: The requests and the time that the run may use.
         is_counting: Whether the requests of the hour are limited.
+
+    Attributes:
+        kept: Requests of the run that are reserved for showing its findings again.
     """
 
     def __init__(
@@ -103,10 +77,15 @@ class RequestBudget:
         self.is_counting = is_counting
         self.ledger = ledger
         self.sent = 0
+        self.kept = 0
         self._hourly = hourly
         self._time = time
         self._limited_until: dict[str, datetime] = {}
         self._last: datetime | None = None
+
+    def keep(self, requests: int) -> None:
+        """Reserves requests of the run for showing its findings again, a fifth of all at most."""
+        self.kept = min(self.kept + requests, (self.allowance.requests or 0) // 5)
 
     def left(self, token: str | None) -> int:
         """Returns the number of counted requests that a credential has left in the hour."""
@@ -126,7 +105,7 @@ class RequestBudget:
             msg = "the time of the run is used up (--max-time)"
             raise OutOfTime(msg)
         most = self.allowance.requests
-        if most is not None and self.sent + 1 + reserved > most:
+        if most is not None and self.sent + 1 + reserved + self.kept > most:
             # the same words whatever is reserved: equal reasons are listed once
             msg = f"the run may send {counted(most, 'request')} (--max-requests), undoing included"
             raise BudgetSpent(msg)
@@ -430,6 +409,19 @@ class Gateway:
     def _is_write(request: Request, identity: Identity) -> bool:
         """Tells whether a request may change an account."""
         return request.method not in SAFE and identity.account is not None
+
+    def send_surely(self, request: Request, source: str) -> Exchange:
+        """Sends a request, and once more if the server had closed the connection that was kept.
+
+        Raises:
+            Refusal: As of ``send``.
+        """
+        try:
+            return self.send(request, source)
+        except Unreachable as error:
+            if isinstance(error.__cause__, httpx.TimeoutException):
+                raise
+            return self.send(request, source)
 
     def send_together(self, requests: Sequence[Request], source: str) -> list[Exchange]:
         """Sends requests at the same moment, each on a separate connection.

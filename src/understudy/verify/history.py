@@ -6,7 +6,7 @@ indexed by operation and returned newest first, so that a check over thousands o
 
 import heapq
 from bisect import bisect_right
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from hashlib import sha256
@@ -336,3 +336,32 @@ def profile_in(exchange: Exchange) -> Mapping[str, Any]:
     if exchange.operation in PROFILES and exchange.response.is_success:
         return exchange.json_object
     return {}
+
+
+# Checks judge an exchange by those before it. Simultaneous requests are carried out in any order,
+# so they are put into one that explains their responses. If none does, as after a lost update, the
+# checks find the defect in any order.
+
+
+def in_order_of_effect(exchanges: Sequence[Exchange]) -> list[Exchange]:
+    """Returns simultaneous exchanges in an order in which they can have been carried out.
+
+    Successes come before refusals, and a response that shows the changes of other requests comes
+    after theirs.
+    """
+    return sorted(
+        exchanges,
+        key=lambda exchange: (not exchange.response.is_success, _seen(exchange, exchanges)),
+    )
+
+
+def _seen(exchange: Exchange, exchanges: Sequence[Exchange]) -> int:
+    """Returns how many changes of the other requests a response shows."""
+    shown = exchange.json_object
+    changes = [other.request.json for other in exchanges if other is not exchange]
+    return sum(
+        shown.get(name) == value
+        for change in changes
+        if isinstance(change, dict)
+        for name, value in change.items()
+    )

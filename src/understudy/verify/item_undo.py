@@ -53,6 +53,7 @@ class ItemUndo:
         self._unidentified: dict[str, None] = {}
         self._deleted: list[str] = []
         self._permitted = ""
+        self._created: dict[tuple[str, str], PendingItem] = {}
 
     def covers(self, place: Place) -> bool:
         """Tells whether a write concerns an item or a resource that the run can undo."""
@@ -96,7 +97,12 @@ class ItemUndo:
             self._leave(f"of {pending.create}, which has no DELETE", identifier)
         else:
             self._journal.items.append(pending.created(identifier))
+            self._created[pending.create, identifier] = pending
         self._write()
+
+    def creation_of(self, path: str, identifier: str) -> PendingItem | None:
+        """Returns the entry with which the creation of an item was recorded; None for other items."""
+        return self._created.get((path, identifier))
 
     def unidentified(self, pending: PendingItem) -> None:
         """Records that an item was created without a known identifier, so that it remains."""

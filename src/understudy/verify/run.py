@@ -259,6 +259,8 @@ class Run:
         """Announces findings that were made for the first time."""
         for finding in findings:
             self.announce(Found(finding))
+            # each step, and for those that change something, the requests that undo it
+            self.gateway.budget.keep(0 if finding.is_note else 3 * len(finding.steps))
 
 
 Phase = Callable[[Run], None]

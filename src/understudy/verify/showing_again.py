@@ -5,18 +5,22 @@ the steps alone do not reproduce a finding, earlier requests are added: first al
 and all writes, then only their later half, as long as it suffices.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from typing import Final
+from urllib.parse import unquote
+
+from msgspec import structs
 
 from understudy.exchange.messages import Exchange
 from understudy.verify.evaluator import is_shown
-from understudy.verify.findings import Finding, steps_of
+from understudy.verify.findings import DOCUMENT, Finding, steps_of
 from understudy.verify.gateway import BOOKKEEPING, Gateway
 from understudy.verify.history import AGAIN, WRITES
-from understudy.verify.issued_values import issued_anew, issued_values, rewritten
+from understudy.verify.issued_values import IssuedValue, issued_anew, issued_values, rewritten
 from understudy.verify.item_undo import AT_ONCE
-from understudy.verify.permits import NotPermitted, Refusal
+from understudy.verify.permits import BudgetSpent, NotPermitted, OutOfTime, Refusal
 from understudy.verify.reproducing import turns
 from understudy.verify.run import Run
 
@@ -29,37 +33,48 @@ MOST_BEFORE: Final = 24
 
 def show_again(run: Run) -> None:
     """Repeats the steps of each finding, and records in it whether they reproduce it."""
-    begun = run.gateway.sent
-    for record in list(run.evaluator.records.values()):
-        for place, finding in enumerate(record.findings):
-            if finding.is_note or finding.needs_time or finding.attempts > 1:
-                continue  # limits are used up, and time passes, only at the end of a run
+    run.gateway.budget.kept, begun = 0, run.gateway.sent
+    places = [
+        (record.findings, place)
+        for record in run.evaluator.records.values()
+        for place, finding in enumerate(record.findings)
+        # limits are used up, and time passes, only at the end of a run
+        if not (finding.is_note or finding.needs_time or finding.attempts > 1)
+    ]
+    for repeat in (_repeated, _with_earlier):  # what takes many requests comes last
+        for findings, place in places:
             if run.gateway.sent - begun >= MOST_SENT:
                 return
             try:
-                record.findings[place] = _tried(run, finding)
+                findings[place] = repeat(run, findings[place])
+            except NotPermitted as refusal:  # such as changes after an account has lost an avatar
+                findings[place] = replace(findings[place], again=f"not sent again: {refusal}")
             except Refusal:
                 return
 
 
-def _tried(run: Run, finding: Finding) -> Finding:
+_NOT_AGAIN: Final = "the same requests did not fail again"
+
+
+def _repeated(run: Run, finding: Finding) -> Finding:
     if any(step.source.endswith(AT_ONCE) for step in finding.steps):
         return replace(finding, again="not sent again: a request lists items of this run")
-    try:
-        if _shows(run, finding):
-            return replace(finding, again="failed again")
-        earlier = _before(run, finding)
-        longer = _preceded(run, finding, earlier)
-        if not earlier or not _shows(run, longer):
-            return replace(finding, again="the same requests did not fail again")
-        while len(earlier) > 1:
-            half = earlier[len(earlier) // 2 :]
-            shorter = _preceded(run, finding, half)
-            if not _shows(run, shorter):
-                break
-            earlier, longer = half, shorter
-    except NotPermitted as refusal:  # such as changes after an account has lost an avatar
-        return replace(finding, again=f"not sent again: {refusal}")
+    return replace(finding, again="failed again" if _shows(run, finding) else _NOT_AGAIN)
+
+
+def _with_earlier(run: Run, finding: Finding) -> Finding:
+    before = _before(run, finding) if finding.again == _NOT_AGAIN else []
+    own = [it for it in before if it.path == finding.exchange.path and it.request.method in WRITES]
+    tried = ((it, _preceded(run, finding, it)) for it in (own, before[-MOST_BEFORE:]) if it)
+    earlier, longer = next((it for it in tried if _shows(run, it[1])), ([], finding))
+    if not earlier:
+        return finding
+    while len(earlier) > 1:
+        half = earlier[len(earlier) // 2 :]
+        shorter = _preceded(run, finding, half)
+        if not _shows(run, shorter):
+            break
+        earlier, longer = half, shorter
     return replace(longer, again="failed again with the requests before it")
 
 
@@ -67,7 +82,7 @@ def _before(run: Run, finding: Finding) -> list[Exchange]:
     """Returns the earlier requests on which a finding may rest beside its steps, oldest first."""
     numbers = {step.number for step in finding.steps}
     sources = {step.source for step in finding.steps}
-    earlier = [
+    return [
         exchange
         for exchange in run.exchanges
         if exchange.number < finding.exchange.number
@@ -76,7 +91,6 @@ def _before(run: Run, finding: Finding) -> list[Exchange]:
         and not exchange.source.endswith(AT_ONCE)
         and (exchange.source in sources or exchange.request.method in WRITES)
     ]
-    return earlier[-MOST_BEFORE:]
 
 
 def _preceded(run: Run, finding: Finding, earlier: Sequence[Exchange]) -> Finding:
@@ -93,11 +107,13 @@ def _shows(run: Run, finding: Finding) -> bool:
     """
     if any(step.request.method in WRITES for step in finding.steps):
         run.undo.restore_changes()
-    sent = _sent(run.gateway, finding)
+    sent = _sent(run, finding)
     history, rule = run.evaluator.history, finding.rule.id
     if is_shown(rule, finding.steps, history):
         return is_shown(rule, sent, history)
-    # a finding of the document or of a model, which no check can judge again
+    if rule == DOCUMENT.id:
+        return any(not it.holds for _, it in run.evaluator.results(sent[-1], history, {rule}))
+    # a finding of a model or of a case, which no check can judge again
     return _form(sent[-1]) == _form(finding.exchange)
 
 
@@ -105,27 +121,77 @@ def _form(exchange: Exchange) -> tuple[object, ...]:
     return exchange.status, exchange.response.media_type, sorted(exchange.json_object)
 
 
-def _sent(gateway: Gateway, finding: Finding) -> list[Exchange]:
+def _sent(run: Run, finding: Finding) -> list[Exchange]:
     """Sends the steps of a finding as its commands do; some at the same moment, some repeatedly."""
+    gateway = run.gateway
     sent: list[Exchange] = []
     fresh: dict[str, str] = {}
     variables: dict[str, str] = {}
     issued = issued_values(finding.steps)
     for turn in turns(finding, issued):
         requests = [rewritten(finding.steps[place].request, fresh) for place in turn.places]
-        for _ in range(turn.times):
-            exchanges = (
-                gateway.send_together(requests, AGAIN)
-                if len(requests) > 1
-                else [gateway.send(requests[0], AGAIN)]
-            )
-            sent += exchanges
-        for one in issued.get(turn.places[0], ()):
-            value = issued_anew(one, exchanges[0], variables)
-            if value is not None:
-                fresh[one.value] = variables[one.variable] = value
+        values = issued.get(turn.places[0], [])
+        with _creating(run, finding.steps[turn.places[0]], values, fresh):
+            for _ in range(turn.times):
+                exchanges = (
+                    gateway.send_together(requests, AGAIN)
+                    if len(requests) > 1
+                    else [gateway.send_surely(requests[0], AGAIN)]
+                )
+                sent += exchanges
+            for one in values:
+                value = issued_anew(one, exchanges[0], variables)
+                if value is not None:
+                    fresh[one.value] = variables[one.variable] = value
         _learn(gateway, finding.steps, fresh)
     return sent
+
+
+@contextmanager
+def _creating(
+    run: Run, step: Exchange, values: Sequence[IssuedValue], fresh: Mapping[str, str]
+) -> Iterator[None]:
+    """Records meanwhile, if a step creates an item, that the new one has to be deleted.
+
+    Args:
+        run: The run.
+        step: The step, as it was sent first.
+        values: The values that it issued.
+        fresh: The values of the earlier steps, and those issued instead; it grows meanwhile.
+    """
+    path = next((it.value for it in values if it.source == "item"), "")
+    first = run.undo.items.creation_of(step.path, _identifier(path))
+    if first is None:
+        yield
+        return
+    pending = structs.replace(
+        first,
+        create=_moved(first.create, fresh),
+        delete=_moved(first.delete or "", fresh),
+        read=first.read and _moved(first.read, fresh),
+        list=first.list and _moved(first.list, fresh),
+    )
+    items = run.undo.items
+    items.expect(pending)
+    try:
+        yield
+    except (NotPermitted, BudgetSpent, OutOfTime):  # after other errors the item may exist
+        items.forget(pending)
+        raise
+    if path in fresh:
+        items.created(pending, _identifier(fresh[path]))
+    else:
+        items.forget(pending)
+
+
+def _identifier(path: str) -> str:
+    return unquote(path.rpartition("/")[2])
+
+
+def _moved(path: str, fresh: Mapping[str, str]) -> str:
+    """Returns a path below the new items instead of the earlier ones."""
+    above = next((it for it in fresh if path.startswith(f"{it}/")), "")
+    return path.replace(above, fresh[above], 1) if above else path
 
 
 def _learn(gateway: Gateway, steps: Sequence[Exchange], fresh: Mapping[str, str]) -> None:
