@@ -52,6 +52,12 @@ def test_a_token_that_no_header_carries_is_refused_and_not_shown(load, token):
     assert token not in str(refused.value)
 
 
+@pytest.mark.parametrize("key", ["Token abc", "mia:two words"])
+def test_a_credential_of_another_service_may_have_several_words(load, key):
+    target = load(f'document = "beds.yaml"{GOOD}', STAGING_TOKEN=key)
+    expect_sendable(target, "target.toml")
+
+
 def test_a_byte_order_mark_is_no_part_of_the_file(load):
     assert load('\ufeffbase_url = "https://a.example/v3"').base_url == "https://a.example/v3"
 

@@ -432,6 +432,9 @@ def target_of(raw: Mapping[str, Any], environment: Mapping[str, str], where: str
 _TOKEN = re.compile("[!-~]+")
 """Matches a text that a header can have after ``Bearer``."""
 
+_KEY = re.compile("[!-~]+( [!-~]+)*")
+"""Matches an API key, and a name and a password."""
+
 
 def expect_sendable(target: Target, where: str) -> None:
     """Checks that all credentials can be sent; messages do not repeat them.
@@ -439,11 +442,13 @@ def expect_sendable(target: Target, where: str) -> None:
     Raises:
         StartupError: A credential is empty, or has a character that no header can have.
     """
+    # another service may take "Token abc" as an API key, or a password of several words
+    sendable = _TOKEN if target.document is None else _KEY
     for name, token in asdict(target.credentials).items():
         if token == "":
             msg = f"{where}: [credentials] {name} is empty; give a token, or leave the key out."
             raise StartupError(msg)
-        if token is not None and not _TOKEN.fullmatch(token):
+        if token is not None and not sendable.fullmatch(token):
             msg = (
                 f"{where}: [credentials] {name} holds a space, a line end or a letter beyond ASCII, "
                 "which no Authorization header carries; copy the token again."
