@@ -472,8 +472,18 @@ class CollectionClient:
             return False
         if exchange.response.is_success:
             sent = self.requests.sent_as_read(role, request.sent)
-            record(exchange, item, sent, item_at(exchange.body, role.response_path))
+            shown = item_at(exchange.body, role.response_path)
+            record(exchange, item, sent, shown)
+            self._follow(item, exchange, (shown or {}).get(self.model.identifier or ""))
         return exchange.response.is_success
+
+    def _follow(self, item: KnownItem, exchange: Exchange, identifier: Any) -> None:
+        """Follows an item whose identifier a change has changed, such as a slug of its title."""
+        if identifier is None or str(identifier) in self.model.items:
+            return
+        self.state.undo.renamed(exchange.path, str(identifier))
+        self.model.items[str(identifier)] = self.model.items.pop(item.identifier)
+        item.identifier, item.value = str(identifier), identifier
 
     def pages(self, limit: int, who: str | None) -> ListedItems:
         """Reads the list page by page, by another identity if one is named."""

@@ -362,10 +362,19 @@ class CaseItems:
         )
 
     def take(self, case: Case, exchange: Exchange) -> None:
-        """Forgets an item that a case has deleted."""
+        """Forgets an item that a case has deleted, or given another identifier."""
         found = None if case.plain is None else self._found(case, case.plain)
-        if found and exchange.request.method == "DELETE" and not _is_below(found[1], found[0]):
-            self.texts.pop(found[0].path, None)
+        if found is None or _is_below(found[1], found[0]):
+            return
+        collection, operation = found
+        changing = (it for it in collection.operations if it.role in {"replace", "update"})
+        role = next((it for it in changing if it.key == (operation.method, operation.path)), None)
+        shown = item_at(exchange.body, role.response_path if role else None) or {}
+        identifier = shown.get(collection.identifier or "")
+        is_named = identifier is not None
+        is_renamed = is_named and self.state.undo.renamed(exchange.path, str(identifier))
+        if is_renamed or exchange.request.method == "DELETE":
+            self.texts.pop(collection.path, None)
 
     def _found(self, case: Case, plain: CaseRequest) -> tuple[ResourceCollection, Operation] | None:
         """Returns the collection and the operation of a case, or that below whose items it is; or None."""

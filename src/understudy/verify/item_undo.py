@@ -100,6 +100,18 @@ class ItemUndo:
             self._created[pending.create, identifier] = pending
         self._write()
 
+    def renamed(self, path: str, identifier: str) -> bool:
+        """Records the identifier of the item at a path; tells whether a change has given it another one."""
+        for (create, before), pending in list(self._created.items()):
+            old = pending.created(before)
+            if old.path == path and old in self._journal.items and before != identifier:
+                place = self._journal.items.index(old)
+                self._journal.items[place] = pending.created(identifier)
+                self._created[create, identifier] = pending
+                self._write()
+                return True
+        return False
+
     def creation_of(self, path: str, identifier: str) -> PendingItem | None:
         """Returns the entry with which the creation of an item was recorded; None for other items."""
         return self._created.get((path, identifier))

@@ -1,5 +1,7 @@
 """Everything that a run creates at another service is deleted, by the run or by the next one."""
 
+from zlib import crc32
+
 import httpx
 import pytest
 from tests.collections.judging.service import HARBOURS, NOTES, Service
@@ -8,6 +10,7 @@ from tests.collections.judging.verifying import deployed, target, verified
 from understudy.collections.client import InferredRun, collection_client
 from understudy.collections.judging import CollectionsJudge, judge_singleton
 from understudy.errors import StartupError
+from understudy.verify.case_sender import catalogue_cases
 from understudy.verify.permits import NotPermitted, Unreachable
 from understudy.verify.run import RunOptions, start
 from understudy.verify.runner import carry_out
@@ -225,3 +228,29 @@ def test_a_creation_that_is_refused_is_sent_again_without_optional_members(servi
     client = collection_client(state, state.model.collections[0], "test")
     assert "text" not in client.create().expected
     assert len(items_of(service)) == 1
+
+
+class Slugs(Service):
+    """Identifies each berth by its members, so that a change gives it another identifier."""
+
+    def create(self, who, path, sent):
+        item = super().create(who, path, sent)
+        if path.endswith("/berths"):
+            item["id"] = f"b{crc32(repr(sorted(sent.items())).encode())}"
+            self.collections[who, path] = {it["id"]: it for it in self.items(who, path).values()}
+        return item
+
+    def kept(self, who, path, item, changed):
+        del self.items(who, path)[item["id"]]
+        return self.create(who, path, changed)
+
+
+def test_an_item_is_followed_whose_identifier_a_change_changes():
+    judged = ("answers", "document", "inferred-create-readable", "inferred-replace-kept")
+    phases = (("cases", catalogue_cases(8)),)
+    outcome = verified(slugs := Slugs(), HARBOURS, rules=judged, phases=phases)
+    assert [it.summary for it in outcome.findings] == []
+    assert {it.status for it in outcome.rules if it.rule.id == "inferred-replace-kept"} == {
+        "passed"
+    }
+    assert items_of(slugs) == []
