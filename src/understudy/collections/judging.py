@@ -41,6 +41,7 @@ from understudy.openapi.parameter_writing import encoded
 from understudy.openapi.path_matching import PathMatcher
 from understudy.terminal import counted
 from understudy.verify.checks import expect
+from understudy.verify.item_undo import LACKING, is_for_lack_of_credential
 from understudy.verify.permits import BudgetSpent, NotPermitted, OutOfTime, Unreachable
 from understudy.verify.run import Run
 from understudy.verify.target import Target
@@ -370,9 +371,8 @@ class CaseItems:
         changing = (it for it in collection.operations if it.role in {"replace", "update"})
         role = next((it for it in changing if it.key == (operation.method, operation.path)), None)
         shown = item_at(exchange.body, role.response_path if role else None) or {}
-        identifier = shown.get(collection.identifier or "")
-        is_named = identifier is not None
-        is_renamed = is_named and self.state.undo.renamed(exchange.path, str(identifier))
+        own = shown.get(collection.identifier or "")
+        is_renamed = own is not None and self.state.undo.renamed(exchange.path, str(own))
         if is_renamed or exchange.request.method == "DELETE":
             self.texts.pop(collection.path, None)
 
@@ -481,9 +481,9 @@ class CollectionsJudge:
                 run.lost = 0
             state.undo.restore()
         run.reasons.setdefault(rules.OWNER_ONLY, "no collection is certainly the caller's own")
-        _give_reasons(
-            run, wanted, "no response could show it: requests were refused, or had no item"
-        )
+        is_lacking = any(is_for_lack_of_credential(it) for it in run.exchanges)
+        why = f"refused{LACKING}" if is_lacking else "refused, or had no item"
+        _give_reasons(run, wanted, f"no response could show it: requests were {why}")
 
     def _judgements(self, state: InferredRun) -> Iterator[tuple[str, Callable[[], None]]]:
         if self.target.writes != "observe":

@@ -196,7 +196,8 @@ class ItemUndo:
         # the run may have deleted it, and the service may refuse to do so again by any status
         is_gone = exchange.status in GONE or (read is not None and read.status in GONE)
         if not is_deleted and not is_gone:
-            return [f"{item.path} was not deleted: status {exchange.status}"]
+            why = LACKING if is_for_lack_of_credential(exchange) else ""
+            return [f"{item.path} was not deleted: status {exchange.status}{why}"]
         self._journal.items.remove(item)
         if read is not None and read.response.is_success:
             self._leave("which are read although they were deleted", item.read or item.path)
@@ -231,6 +232,14 @@ class ItemUndo:
         for item in own[:1]:
             self._journal.items.append(pending.created(str(item[pending.identifier])))
         return []
+
+
+LACKING: Final = "; [credentials] access_token is not given"
+
+
+def is_for_lack_of_credential(exchange: Exchange) -> bool:
+    """Tells whether a request without credential was refused, probably for that reason."""
+    return exchange.status in {401, 403} and exchange.identity.kind == "none"
 
 
 def _of_reading(headers: Mapping[str, str]) -> dict[str, str]:

@@ -14,6 +14,7 @@ from understudy.verify.case_sender import catalogue_cases
 from understudy.verify.permits import NotPermitted, Unreachable
 from understudy.verify.run import RunOptions, start
 from understudy.verify.runner import carry_out
+from understudy.verify.target import Credentials
 
 BEFORE = {"language": "de", "signature": "Bis bald"}
 OWNER = "token-of-mia"
@@ -254,3 +255,17 @@ def test_an_item_is_followed_whose_identifier_a_change_changes():
         "passed"
     }
     assert items_of(slugs) == []
+
+
+def test_what_is_not_deleted_for_lack_of_a_credential_says_so(monkeypatch):
+    of_item = Service._of_item
+
+    def closed(it, method, who, *rest):
+        is_refused = method == "DELETE" and not who
+        return httpx.Response(403) if is_refused else of_item(it, method, who, *rest)
+
+    monkeypatch.setattr(Service, "_of_item", closed)
+    outcome = verified(Service(), HARBOURS, target(credentials=Credentials()))
+    assert any(
+        it.endswith("403; [credentials] access_token is not given") for it in outcome.not_restored
+    )
