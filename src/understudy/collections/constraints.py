@@ -4,7 +4,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Final
 
-from understudy.collections.bodies import sent_members, types_of
+from understudy.collections.bodies import ENDINGS, sent_members, types_of
 from understudy.collections.model import ResourceCollection
 from understudy.collections.names import canonical, singular, words
 from understudy.openapi.loader import Node
@@ -83,7 +83,9 @@ def references_of(
     """
     references = {}
     for name, member in members.items():
-        target = collections.get(canonical(name))
+        target = collections.get(canonical(name)) or _named_alone(
+            name, member, collections, schemas
+        )
         if target is None or name == identifier or target.identifier is None:
             continue
         own = types_of(schemas, schemas.members(target.schema).get(target.identifier))
@@ -91,6 +93,24 @@ def references_of(
         if types and own and types & own:
             references[name] = target.path
     return references
+
+
+_ORDINALS: Final = frozenset({"order", "page", "version", "revision"})
+"""Names of numbers that often are no identifiers, although a collection may have that name."""
+
+
+def _named_alone(
+    name: str,
+    member: Node,
+    collections: Mapping[str, ResourceCollection],
+    schemas: Schemas,
+) -> ResourceCollection | None:
+    """Returns the collection of a member that is named like an item, and has an identifier: ``pet: 7``."""
+    is_uuid = schemas.keyword(member, "format") == "uuid"
+    is_number = types_of(schemas, member) == {"integer"} and canonical(name) not in _ORDINALS
+    names = (f"{canonical(name)}{ending}" for ending in ENDINGS)
+    found = next((collections[it] for it in names if it in collections), None)
+    return found if is_uuid or is_number else None
 
 
 def referring_names(

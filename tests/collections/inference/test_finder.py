@@ -204,6 +204,24 @@ def test_a_put_at_a_collection_creates_beside_that_of_an_item_if_it_declares_201
     assert [it.operation.method for it in boxes.operations if it.role == "create"] == creating
 
 
+@pytest.mark.parametrize(
+    ("member", "kind", "target"),
+    [("part", "integer", "/parts"), ("part", "string", None), ("order", "integer", None)],
+)
+def test_a_member_that_is_named_like_an_item_refers_to_it_if_it_can_be_an_identifier(
+    member, kind, target, tmp_path
+):
+    path = tmp_path / "parts.yaml"
+    box = f"{{type: object, properties: {{id: {{type: integer}}, {member}: {{type: {kind}}}}}}}"
+    boxes = BOXES.partition("paths:\n")[2].replace(
+        "{type: object, properties: {id: {type: integer, FLAG}, size: {type: integer}}}", box
+    )
+    parts = PARTS if member == "part" else PARTS.replace("/parts", "/orders")
+    path.write_text(parts.replace("paths:\n", f"paths:\n{boxes}"))
+    found = find_resources(load(path)).collection("/boxes")
+    assert found.references.get(member) == target
+
+
 def test_an_item_exists_that_an_example_of_a_path_identifies(tmp_path):
     path = tmp_path / "boxes.yaml"
     text = BOXES.replace("FLAG", "readOnly: true")
