@@ -129,10 +129,6 @@ class Mended:
     needs: dict[str, set[str]] = field(default_factory=lambda: defaultdict(set))
     broken: dict[str, str] = field(default_factory=dict)
 
-    def pointers(self, kind: str) -> list[str]:
-        """Returns the pointers of all values of a kind."""
-        return [pointer for pointer, its in self.units if its == kind]
-
     def why_broken(self, unit: str) -> str | None:
         """Returns why an operation, or a component that it needs, is broken; None if it is usable."""
         if not self.broken:
