@@ -12,7 +12,7 @@ from urllib.parse import unquote, urljoin, urlsplit
 
 from understudy.errors import StartupError
 from understudy.limits import DOCUMENT_FILES
-from understudy.openapi.pointers import ROOT, Scope, escape, objects_in, value_at
+from understudy.openapi.pointers import ROOT, Scope, escape, objects_in, steps_of, value_at
 from understudy.openapi.yaml_files import read_yaml
 
 FILES = "x-files"
@@ -127,7 +127,8 @@ class References:
         if self._path is None:
             msg = f"$ref {uri!r} names a file, and the document was not read from one"
             raise Unresolved(msg)
-        name = str(_relative(unquote(parts.path), _file_name(scope.file)))
+        referrer = "".join(steps_of(scope.file)[1:])  # empty for the document itself
+        name = str(_relative(unquote(parts.path), referrer))
         if name == self._path.name:
             return ROOT
         pointer = f"#/{FILES}/{escape(name)}"
@@ -249,8 +250,3 @@ def _is_within(pointer: str, around: str) -> bool:
 
 def _file_of(pointer: str) -> str:
     return "/".join(pointer.split("/", 3)[:3]) if pointer.startswith(f"#/{FILES}/") else ROOT
-
-
-def _file_name(file: str) -> str:
-    """Returns the relative path of a file in the tree; empty for the document itself."""
-    return file.removeprefix(f"#/{FILES}/").replace("~1", "/").replace("~0", "~").lstrip("#")
