@@ -45,11 +45,6 @@ from understudy.openapi.operations import Operation, operations
 from understudy.openapi.schemas import Schemas, schemas_of
 
 
-def draft_collection(place: bodies.PathGroup, schemas: Schemas) -> ResourceCollection | None:
-    """Returns the collection at a place with its confidence; None if the place cannot be one."""
-    return _Draft(place, schemas).collection()
-
-
 class _Draft:
     """Infers one collection from the operations at one place."""
 
@@ -87,6 +82,7 @@ class _Draft:
         )
 
     def collection(self) -> ResourceCollection | None:
+        """Returns the collection with its confidence; None if the place cannot be one."""
         if not self._name:
             return None
         create = self._place.find("POST") or self._creating_put()
@@ -480,7 +476,7 @@ def _singleton(methods: dict[str, Operation], schemas: Schemas) -> ResourceSingl
         body_steps, body = single_item(bodies.request_schema(operation), schemas)
         sent = schemas.members(body)
         share = len(sent.keys() & members.keys()) / len(sent) if sent else 0.0
-        if share < 0.5:  # noqa: PLR2004 - half of the members, as for collections
+        if share < bodies.SHARED:
             evidence.add(-0.2, f"{operation.method} takes other members ({share:.0%} are read)")
             continue
         evidence.add(0.35, f"{operation.method} takes {share:.0%} of the members that are read")
@@ -513,7 +509,7 @@ def find_resources(document: Document, stated: StateModel = INFERRED) -> Resourc
     """
     schemas = schemas_of(document)
     declared = operations(document)
-    drafts = [draft_collection(place, schemas) for place in bodies.places(declared).values()]
+    drafts = [_Draft(place, schemas).collection() for place in bodies.places(declared).values()]
     corrected = with_collections([it for it in drafts if it], stated, declared, schemas)
     collections = _related(with_scoped(corrected, declared, schemas), stated, schemas)
     paths = _paths_by_key([it for it in collections if it.is_certain])
