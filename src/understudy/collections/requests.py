@@ -193,7 +193,7 @@ class RequestMaker:
         schema = next(iter((*numbers, *declared)), None)
         if schema is None:
             return f"u{self.token}{next(self._numbers)}"
-        return self._varied(schema, name, is_unique=True)
+        return self.unique_value(schema, name)
 
     def item(
         self,
@@ -269,7 +269,8 @@ class RequestMaker:
 
     def other_value(self, member: Node, name: str, current: Any) -> Any:
         """Returns another value of a schema than the current one; the current one if none is found."""
-        candidates = (self._varied(member, name, is_unique=False) for _ in range(_ATTEMPTS))
+        numbers = (next(self._numbers) for _ in range(_ATTEMPTS))
+        candidates = (self._sample(member, name, number) for number in numbers)
         accepts = self.schemas.for_requests.validator(member).is_valid
         return next((it for it in candidates if it != current and accepts(it)), current)
 
@@ -317,18 +318,12 @@ class RequestMaker:
                 {"number"},
             )
             if name in item and is_unique and is_varied and members.is_whole:
-                item[name] = self._varied(member, name, is_unique=True)
+                item[name] = self.unique_value(member, name)
         item.update({n: it for n, it in members.known.items() if n in declared})
 
-    def unique_value(self, member: Node, name: str) -> Any:
-        """Returns a value for a member that no item has, if its schema allows one."""
-        return self._varied(member, name, is_unique=True)
-
-    def _varied(self, schema: Node, name: str, *, is_unique: bool) -> Any:
-        """Returns a valid value for a member; a unique one contains the run's token if possible."""
+    def unique_value(self, schema: Node, name: str) -> Any:
+        """Returns a valid value for a member that no item has: one with the run's token, if possible."""
         number = next(self._numbers)
-        if not is_unique:
-            return self._sample(schema, name, number)
         seed, fresh = int(self.token, 16), _STYLE._replace(is_dynamic=True)
         value = Sampler(self.schemas, seed, number, style=_STYLE).value(schema, name)
         if self.schemas.keyword(schema, "enum") is not None:
