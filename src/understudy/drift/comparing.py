@@ -91,8 +91,7 @@ class ReplayTrials:
             wanted: Its value.
             exchanges: The exchanges to replay, after those that issue the tokens and codes in them.
         """
-        complete = self.history.with_origins(exchanges)
-        steps = sorted(complete, key=lambda each: each.number)
+        steps = self.history.with_origins(exchanges)
         if self.most is not None:
             if len(steps) > self.most:
                 return None
@@ -288,7 +287,7 @@ class Drift:
         sequence = self.shortest.get(difference.key)
         history = self.second_history if difference.is_of_second_run else self.history
         needed = (*difference.after[:1], difference.exchange)
-        steps = sequence.steps if sequence else _with_origins(history, *needed)
+        steps = sequence.steps if sequence else history.with_origins(needed)
         return tuple(map(as_on_the_wire, steps))
 
     def steps_at_other(self, difference: Difference) -> tuple[Exchange, ...]:
@@ -297,13 +296,11 @@ class Drift:
         if sequence is not None:
             return tuple(map(as_on_the_wire, sequence.steps_at_other))
         needed = (*difference.after[1:], difference.other)
-        steps = _with_origins(self.other_history, *needed)
-        return tuple(map(as_on_the_wire, steps))
+        return tuple(map(as_on_the_wire, self.other_history.with_origins(needed)))
 
     def steps_of_fact(self, changed: ChangedFact) -> tuple[Exchange, ...]:
         """Returns the exchanges that show a changed fact, after those that issued their tokens."""
-        steps = sorted(self.history.with_origins(changed.steps), key=_number)
-        return tuple(map(as_on_the_wire, steps))
+        return tuple(map(as_on_the_wire, self.history.with_origins(changed.steps)))
 
     @property
     def runs(self) -> Sequence[Outcome]:
@@ -433,12 +430,3 @@ def _judgements(
         judgement(second, ()),
         judgement(theirs, [Side(each, each.other, each.exchange) for each in found]),
     )
-
-
-def _with_origins(history: History, *exchanges: Exchange) -> list[Exchange]:
-    """Returns exchanges after those that issued the tokens and codes in their requests."""
-    return sorted(history.with_origins(exchanges), key=_number)
-
-
-def _number(exchange: Exchange) -> int:
-    return exchange.number

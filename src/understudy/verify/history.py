@@ -226,7 +226,7 @@ class History:
         return self._codes.get(code or "")
 
     def with_origins(self, steps: Iterable[Exchange]) -> list[Exchange]:
-        """Returns exchanges with those that issued the code, token or avatar that they use."""
+        """Returns exchanges in order, with those that issued the code, token or avatar that they use."""
         complete: dict[int, Exchange] = {}
         pending = list(steps)
         while pending:
@@ -234,7 +234,7 @@ class History:
             if exchange.number not in complete:
                 complete[exchange.number] = exchange
                 pending += filter(None, self._origins(exchange))
-        return list(complete.values())
+        return [complete[number] for number in sorted(complete)]
 
     def _origins(self, exchange: Exchange) -> Iterator[Exchange | None]:
         request = exchange.request
