@@ -49,17 +49,6 @@ class Observation:
     bounds: DeclaredInputs | None = None
 
 
-@dataclass
-class _Observer:
-    """A phase that sends nothing and gives access to the run."""
-
-    run: Run | None = None
-
-    def __call__(self, run: Run) -> None:
-        """Remembers a run."""
-        self.run = run
-
-
 def is_limited_for_the_hour(deployment: Deployment) -> bool:
     """Tells whether one run may use up the hourly limit, and no clock can be moved for the next."""
     return deployment.target.permit.exhaust_rate_limit and deployment.time.advance is None
@@ -89,17 +78,17 @@ def observed(
     Raises:
         StartupError: The run cannot begin: a file is invalid, or the deployment does not respond.
     """
-    observer = _Observer()
-    phases: list[tuple[str, Phase]] = [("comparison", observer)]
+    runs: list[Run] = []
+    phases: list[tuple[str, Phase]] = [("comparison", runs.append)]
     if facts:
         phases.append(("facts", partial(send_experiments, facts=facts)))
     # Walks come last, as their requests change what an experiment would show.
     phases += options.phases
     wanted = replace(options, phases=phases, bounds=bounds, is_cross_checked=False)
     outcome = carry_out(deployment, wanted)
-    run = observer.run
-    if run is None:
+    if not runs:
         return Observation(outcome)
+    (run,) = runs
     evaluator = evaluator_of(run.deployment.target, run.document, ())
     evaluator.documents = run.evaluator.documents  # which cache the results of schema validation
     findings = tuple(run.evaluator.findings)
