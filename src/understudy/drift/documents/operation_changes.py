@@ -317,10 +317,10 @@ class OperationComparison:
     def _security(self, old: Operation, new: Operation) -> Iterator[DocumentChange]:
         before = self._old_schemes.credentials(old.security)
         after = self._new_schemes.credentials(new.security)
-        for change in security_changes(before, after):
-            is_narrower = change.kind == "security-narrowed"
+        for kind, *credentials in security_changes(before, after):
+            is_narrower = kind == "security-narrowed"
             breaks = _by(self._asking, narrows=is_narrower, widens=not is_narrower)
-            yield DocumentChange(change.kind, "security", breaks, change.before, change.after)
+            yield DocumentChange(kind, "security", breaks, *credentials)
 
     def _parameters(self, old: Operation, new: Operation) -> Iterator[DocumentChange]:
         before, after = by_place(old), by_place(new)

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 from understudy.drift.documents.changes import (
     NO_CLIENT,
@@ -18,20 +18,6 @@ from understudy.openapi.pointers import escape
 _ADDRESSES: Final = ("authorizationUrl", "tokenUrl", "refreshUrl", "openIdConnectUrl")
 
 Alternatives = tuple[Mapping[str, tuple[str, ...]], ...]
-
-
-class SecurityChange(NamedTuple):
-    """Credentials that an operation no longer accepts, or newly accepts.
-
-    Attributes:
-        kind: One of the kinds of document changes.
-        before: The credentials that are no longer accepted; empty if there are none.
-        after: The credentials that are accepted now.
-    """
-
-    kind: str
-    before: str
-    after: str
 
 
 class Schemes:
@@ -65,17 +51,17 @@ class Schemes:
 
 def security_changes(
     old: tuple[frozenset[str], ...], new: tuple[frozenset[str], ...]
-) -> Iterator[SecurityChange]:
-    """Yields the changes between the alternatives of two operations.
+) -> Iterator[tuple[str, str, str]]:
+    """Yields each change between the alternatives of two operations: its kind, the old and new credentials.
 
     Credentials for one alternative suffice for every other that requires a subset of them.
     """
     lost = [before for before in old if not any(after <= before for after in new)]
     gained = [after for after in new if not any(before <= after for before in old)]
     if lost:
-        yield SecurityChange("security-narrowed", _listed(lost), _listed(new))
+        yield "security-narrowed", _listed(lost), _listed(new)
     if gained and not all(any(before <= after for before in lost) for after in gained):
-        yield SecurityChange("security-widened", "", _listed(gained))
+        yield "security-widened", "", _listed(gained)
 
 
 def scheme_changes(old: Document, new: Document) -> Iterator[DocumentChange]:
