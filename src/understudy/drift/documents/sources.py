@@ -35,7 +35,7 @@ from understudy.openapi.operations import (
     path_shape,
     sent_operations,
 )
-from understudy.openapi.pointers import steps_of, value_at
+from understudy.openapi.pointers import value_at
 from understudy.verify.deployment import Deployment
 from understudy.verify.ledger import Ledger
 from understudy.verify.run import Unpublished, gateway_of, published_document
@@ -66,12 +66,9 @@ def _urls(owner: Any) -> tuple[str, ...]:
 
 def _own_urls(document: Document, operation: Operation) -> tuple[str, ...]:
     """Returns the server URLs of an operation or its path item; empty if it has none of these."""
-    steps = steps_of(operation.pointer)
-    owner = value_at(document.raw, operation.pointer)
-    path_item = document.raw
-    for step in steps[:-1]:
-        path_item = path_item[step]
-    return _urls(owner) or _urls(path_item)
+    path_item = operation.pointer.rpartition("/")[0]
+    own, shared = (_urls(value_at(document.raw, it)) for it in (operation.pointer, path_item))
+    return own or shared
 
 
 def document_changes(
