@@ -94,14 +94,14 @@ def _printed(resource: Any) -> Any:
     ]
     return records.PrintedResource(
         path=resource.path,
-        item=getattr(resource, "item_path", None),
-        identifier=getattr(resource, "identifier", None),
+        item=resource.item_path,
+        identifier=resource.identifier,
         confidence=resource.confidence,
         reasons=list(resource.reasons),
         operations=operations,
         parents=[records.PrintedParent(it.parameter, it.collection) for it in resource.parents],
-        references=dict(getattr(resource, "references", {})),
-        unique=list(getattr(resource, "unique", ())),
+        references=dict(resource.references),
+        unique=list(resource.unique),
     )
 
 
@@ -123,9 +123,8 @@ def _lines(model: Any) -> list[str]:
 def _resource(resource: Any) -> list[str]:
     import textwrap
 
-    identifier = getattr(resource, "identifier", None)
     title = click.style(printable_line(resource.path), bold=True)
-    by = f", by {printable_line(identifier)}" if identifier else ""
+    by = f", by {printable_line(resource.identifier)}" if resource.identifier else ""
     lines = []
     for it in (*resource.operations, *resource.others):
         changes = ", ".join(f"{name}: {value}" for name, value in it.changes.items())
@@ -135,9 +134,9 @@ def _resource(resource: Any) -> list[str]:
     for parent in resource.parents:
         target = f"items of {parent.collection}" if parent.collection else "separate items"
         lines.append(f"      {'parent':<8} {{{parent.parameter}}}  {target}")
-    for member, path in getattr(resource, "references", {}).items():
+    for member, path in resource.references.items():
         lines.append(f"      {'refers':<8} {member}  to items of {path}")
-    lines += [f"      {'unique':<8} {member}" for member in getattr(resource, "unique", ())]
+    lines += [f"      {'unique':<8} {member}" for member in resource.unique]
     why = textwrap.wrap("; ".join(resource.reasons), WIDTH - 6)
     return [
         "",
