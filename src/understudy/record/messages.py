@@ -12,6 +12,7 @@ from typing import Any, Final
 import orjson
 
 from understudy.limits import BODY_BYTES
+from understudy.openapi.media_types import URLENCODED, without_options
 from understudy.record.servers import Fields, ProxiedServer, SiteName, field_value
 
 _GZIP: Final = 16 + zlib.MAX_WBITS
@@ -180,8 +181,7 @@ class ProxiedRequest:
     @property
     def is_form(self) -> bool:
         """True if the body is a URL-encoded form."""
-        kind = field_value(self.fields, b"content-type").partition(";")[0].strip().lower()
-        return kind == "application/x-www-form-urlencoded"
+        return without_options(field_value(self.fields, b"content-type")) == URLENCODED
 
     async def remaining_body(self) -> AsyncIterator[bytes]:
         """Yields the body: the kept copy if it was received before, or else as it is received.

@@ -14,7 +14,7 @@ import httpx
 
 from understudy.exchange.messages import Exchange
 from understudy.openapi.loader import Document
-from understudy.openapi.media_types import is_json
+from understudy.openapi.media_types import is_json, without_options
 from understudy.record.fallback import Fallback
 from understudy.record.messages import (
     ClientConnection,
@@ -254,7 +254,7 @@ class Proxy:
             return True
         if request.method == "HEAD" or response.status in BODILESS:
             return False
-        media_type = field_value(response.fields, b"content-type").partition(";")[0].strip().lower()
+        media_type = without_options(field_value(response.fields, b"content-type"))
         # links and forms are to lead to the proxy
         is_rewritten = is_json(media_type) or media_type == "text/html"
         return is_rewritten and not field_value(response.fields, b"content-encoding")
