@@ -426,15 +426,13 @@ def _identifier_in_path(bound: calls.BoundCall) -> Any:
     Raises:
         NotFound: No item can have this identifier.
     """
-    value = bound.address.value
+    value = typed = bound.address.value
     member = bound.shape.members.get(bound.shape.identifier or "")
-    is_stored = not isinstance(value, int) or abs(value) <= JSON_INTEGER.most
-    if member is None and is_stored:
-        return value
-    if member is not None and is_stored:
+    if member is not None:
         typed = convert(text_of(value), frozenset(types_of(bound.shape.schemas, member.schema)))
-        if bound.shape.schemas.validator(member.schema).is_valid(typed):
-            return typed
+    is_fitting = member is None or bound.shape.schemas.validator(member.schema).is_valid(typed)
+    if is_fitting and not (isinstance(typed, int) and abs(typed) > JSON_INTEGER.most):
+        return typed
     msg = f"No item of {bound.resource.path} can be identified by {value!r:.80}."
     raise NotFound(msg, code="not_found")
 

@@ -6,6 +6,7 @@ from pathlib import Path
 import httpx
 import pytest
 from tests.collections.serving.conftest import document_with
+from tests.mock.asking import asking
 
 from understudy.mock.app import Mock
 from understudy.mock.settings import Settings
@@ -179,3 +180,21 @@ def test_a_location_has_the_form_that_is_declared(tmp_path: Path):
             return (await client.post("/v1/points", json={"id": "north"})).headers["location"]
 
     assert asyncio.run(location()) == "/points/north"
+
+
+LABELS = """
+  /labels/{id}:
+    parameters: [{name: id, in: path, required: true, schema: {type: string}}]
+    get:
+      responses: {'200': {description: One., content: {application/json: {schema: {$ref: '#/components/schemas/Label'}}}}}
+    put:
+      requestBody: {content: {application/json: {schema: {$ref: '#/components/schemas/Label'}}}}
+      responses: {'200': {description: Kept., content: {application/json: {schema: {$ref: '#/components/schemas/Label'}}}}}
+"""
+LABEL = "    Label: {type: object, properties: {id: {type: integer}, text: {type: string}}}"
+
+
+@pytest.mark.parametrize(("number", "status"), [("7", 200), ("155998152397822263296", 404)])
+def test_put_refuses_a_text_of_the_path_that_no_integer_of_an_item_can_be(tmp_path, number, status):
+    ask = asking(Mock(Settings(document=document_with(tmp_path, LABELS, LABEL))))
+    assert ask("PUT", f"/labels/{number}", json={"text": "Red"}).status_code == status
