@@ -11,11 +11,12 @@ import yaml
 from tests.house.documentation import ROOT
 from tests.needs import missing
 from tests.tools.docs.console_pictures import VIEWS, page_of_pictures
+from tests.tools.docs.exit_codes import MEANINGS, USES
 from tests.tools.docs.pages import PAGES
 
 from understudy import plugins
 from understudy.cli import main
-from understudy.cli.exit_codes import MEANINGS, USES, ExitCode
+from understudy.cli.exit_codes import ExitCode
 from understudy.generate.formats.export_formats import FORMATS as CASE_FORMATS
 from understudy.interface.rules import load_rules, switches
 from understudy.reports.formats import FORMATS as REPORT_FORMATS

@@ -2,9 +2,9 @@
 
 import json
 
+from tests.tools.docs.exit_codes import MEANINGS, USES
 from tests.tools.docs.markdown import code, page, table
 
-from understudy.cli.exit_codes import MEANINGS, USES
 from understudy.cli.schema import output_schemas
 
 ONE_A_LINE = ("generate", "journal")
