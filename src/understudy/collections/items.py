@@ -405,14 +405,12 @@ class ItemMaker:
         values = itertools.chain([self._text(number)], (it.value(schema, name) for it in samples))
         return next((it for it in values if it != old and shape.accepts(name, it)), old)
 
-    def stamped(
-        self, body: Mapping[str, Any], moments: Sequence[Moment], now: datetime
-    ) -> dict[str, Any]:
-        """Returns a body whose times of these moments are now."""
+    def stamped(self, body: Mapping[str, Any], now: datetime) -> dict[str, Any]:
+        """Returns a body whose time of the last change is now."""
         times = {
             name: value
             for name, member in self._shape.members.items()
-            if member.moment in moments
+            if member.moment == "updated"
             for value in self.time(name, now)
         }
         return {**body, **times}

@@ -359,7 +359,7 @@ def _with_item(bound: calls.BoundCall, item: Item, *, is_created: bool = False) 
 def _changed(bound: calls.BoundCall, item: Item, body: Mapping[str, Any]) -> HandlerResponse:
     """Stores an item with another body, and returns the response."""
     fitting = _fitting(bound, item, body)
-    stamped = bound.maker.stamped(fitting, ("updated",), bound.world.clock.now())
+    stamped = bound.maker.stamped(fitting, bound.world.clock.now())
     order = [name for name in bound.shape.members if name in stamped]
     body = {name: stamped[name] for name in dict.fromkeys([*order, *stamped])}
     changed = Item.of(item.identifier, item.parents, item.number, body)
