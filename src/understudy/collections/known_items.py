@@ -237,9 +237,7 @@ class ItemModel:
             return [
                 (
                     cause,
-                    expect(condition=False, expected="the item", actual=actual)._replace(
-                        evidence=evidence
-                    ),
+                    CheckResult(holds=False, expected="the item", actual=actual, evidence=evidence),
                 )
             ]
         judgements = list(self._compared(cause, evidence, item, body))
