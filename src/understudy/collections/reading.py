@@ -407,10 +407,9 @@ def read(bound: BoundCall) -> HandlerResponse | None:
     item = bound.item()
     if item is None:
         return None
-    unchanged = not_modified(bound, item)
-    if unchanged is not None:
-        return unchanged
-    return response(bound, status_for(bound), item.body, item_headers(bound, item))
+    return not_modified(bound, item) or response(
+        bound, status_for(bound), item.body, item_headers(bound, item)
+    )
 
 
 def list_items(bound: BoundCall) -> HandlerResponse | None:
