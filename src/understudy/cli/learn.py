@@ -10,7 +10,7 @@ from rich.console import Console
 
 from understudy.api.judging import learn_from
 from understudy.api.opening import open_deployment
-from understudy.api.options import DeploymentOptions, profile_files
+from understudy.api.options import profile_files
 from understudy.cli.commands import LearnOptions
 from understudy.cli.exit_codes import ExitCode
 from understudy.cli.interrupts import noted
@@ -40,10 +40,6 @@ from understudy.verify.target import Target
 
 def learn(options: LearnOptions, environment: Mapping[str, str]) -> int:
     """Learns, writes and prints the facts, and returns the exit code.
-
-    Args:
-        options: The options of the command line.
-        environment: Variables for the values ``env:NAME`` of a target file.
 
     Raises:
         StartupError: A file or an option is invalid, or the deployment does not respond.
@@ -155,17 +151,44 @@ def _opened(options: LearnOptions, environment: Mapping[str, str]) -> Deployment
 
 
 def _planned(options: LearnOptions, environment: Mapping[str, str]) -> int:
-    """Prints the requests that would be sent, and returns the exit code.
+    """Prints the probes and the experiments that would be sent, and returns the exit code.
 
     Raises:
         UsageError: ``--json`` is given, which a plan does not support.
+        StartupError: A file is invalid, or a rule leaves nothing open.
     """
     if options.is_json:
         msg = "--json prints the facts of a run, and --plan sends nothing; leave one out."
         raise click.UsageError(msg)
-    _opened(options, environment).close()
-    print_plan(options.where, options.rules, environment)
+    plan = Plan(Terminal(highlight=False))
+    deployment = _opened(options, environment)
+    deployment.close()
+    questions = open_rules(options.rules)
+    target, again = deployment.target, 0
+    document = deployment.document or bundled("service.yaml")
+    for probe, reason in chosen(deployment, document, tuple(questions)):
+        again += probe.cost if reason is None and not probe.is_exhausting else 0
+        plan.add(probe.cost, [rule for rule in probe.rules if rule in questions], reason)
+    for experiment in planned_experiments(questions, target, deployment.time):
+        again += 0 if experiment.reason else experiment.repetition
+        plan.add(experiment.requests, (experiment.rule,), experiment.reason, _about(experiment))
+    plan.print_left()
+    for line in permission_lines(target):
+        print_line(plan.console, line, hanging=2)
+    text = f"at most {counted(plan.total, 'request')} to {target.base_url}"
+    print_line(plan.console, text, hanging=2)
+    line = f"and, within the budget, at most {again} to see again what was seen only once"
+    print_line(plan.console, line, hanging=2)
     return ExitCode.DONE
+
+
+MEGABYTE = 1_000_000
+
+
+def _about(experiment: PlannedExperiment) -> str:
+    sizes = f", at most {experiment.bytes // MEGABYTE} MB" if experiment.bytes else ""
+    undo = f"; {experiment.undo}" if experiment.undo else ""
+    return f"{sizes}{undo}"
 
 
 def merged(earlier: Facts, latest: Facts) -> Facts:
@@ -225,41 +248,3 @@ def _section(console: Console, title: str, facts: Iterable[Fact]) -> None:
 def _answer(fact: Fact) -> str:
     """Returns the behaviour of a deployment, with a mark if it was seen only once."""
     return f"{fact.actual or fact.reading}{' (seen once)' * (fact.sure == 'seen once')}"
-
-
-MEGABYTE = 1_000_000
-
-
-def print_plan(
-    where: DeploymentOptions, rules: tuple[str, ...], environment: Mapping[str, str]
-) -> None:
-    """Prints the probes and the experiments of some questions, and sends nothing.
-
-    Raises:
-        StartupError: A file is invalid, or a rule leaves nothing open.
-    """
-    plan = Plan(Terminal(highlight=False))
-    questions = open_rules(rules)
-    deployment = open_deployment(where, environment)
-    deployment.close()
-    target, again = deployment.target, 0
-    document = deployment.document or bundled("service.yaml")
-    for probe, reason in chosen(deployment, document, tuple(questions)):
-        again += probe.cost if reason is None and not probe.is_exhausting else 0
-        plan.add(probe.cost, [rule for rule in probe.rules if rule in questions], reason)
-    for experiment in planned_experiments(questions, target, deployment.time):
-        again += 0 if experiment.reason else experiment.repetition
-        plan.add(experiment.requests, (experiment.rule,), experiment.reason, _about(experiment))
-    plan.print_left()
-    for line in permission_lines(target):
-        print_line(plan.console, line, hanging=2)
-    text = f"at most {counted(plan.total, 'request')} to {target.base_url}"
-    print_line(plan.console, text, hanging=2)
-    line = f"and, within the budget, at most {again} to see again what was seen only once"
-    print_line(plan.console, line, hanging=2)
-
-
-def _about(experiment: PlannedExperiment) -> str:
-    sizes = f", at most {experiment.bytes // MEGABYTE} MB" if experiment.bytes else ""
-    undo = f"; {experiment.undo}" if experiment.undo else ""
-    return f"{sizes}{undo}"
