@@ -7,7 +7,9 @@ contradiction is valid OpenAPI that cannot be intended; only ``understudy lint``
 from collections import defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Final, Literal, NamedTuple
+from typing import Any, Final, Literal, NamedTuple
+
+from understudy.openapi.pointers import Scope, escape
 
 Severity = Literal["error", "warning"]
 
@@ -111,6 +113,64 @@ class Diagnostic(NamedTuple):
 def loss(rule: str, pointer: str, message: str) -> Diagnostic:
     """Returns the diagnostic of a loss, with the severity of its rule."""
     return Diagnostic(rule, LOSSES[rule].severity, pointer, message)
+
+
+class Position(NamedTuple):
+    """A value in the tree, and the kind that OpenAPI expects there.
+
+    Attributes:
+        holder: The object or list that contains the value.
+        key: Name or index of the value in the holder.
+        kind: The expected kind, as ``grammar`` writes kinds.
+        pointer: JSON pointer of the value.
+        scope: The scope by which references in the value resolve.
+        unit: Pointer of the operation or component that the value is a part of.
+    """
+
+    holder: Any
+    key: Any
+    kind: str
+    pointer: str
+    scope: Scope
+    unit: str
+
+    @property
+    def value(self) -> Any:
+        """The value."""
+        return self.holder[self.key]
+
+    def below(self, key: Any, kind: str) -> "Position":
+        """Returns the position of a member or an item."""
+        pointer = f"{self.pointer}/{escape(str(key))}"
+        return Position(self.value, key, kind, pointer, self.scope, self.unit)
+
+    def replace(self, value: Any) -> None:
+        """Replaces the value in its holder."""
+        self.holder[self.key] = value
+
+
+class Losses:
+    """Collects the losses of a document.
+
+    Attributes:
+        version: The document's version, such as ``3.0.3``.
+        is_30: Whether schemas are in the dialect of OpenAPI 3.0.
+        diagnostics: The losses that were noted, in the order of the walk.
+    """
+
+    def __init__(self, version: str) -> None:
+        self.version = version
+        self.is_30 = version.startswith("3.0")
+        self.diagnostics: list[Diagnostic] = []
+
+    def note(self, rule: str, place: Position, message: str) -> None:
+        """Notes a loss at a position."""
+        self.diagnostics.append(loss(rule, place.pointer, message))
+
+    def drop(self, rule: str, place: Position, message: str) -> None:
+        """Removes a member from its object, and notes why."""
+        self.note(rule, place, f"{message}; it is left out.")
+        del place.holder[place.key]
 
 
 @dataclass

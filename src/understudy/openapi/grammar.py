@@ -150,3 +150,8 @@ OPENED: Final[Mapping[str, str]] = {
 
 NEEDED: Final = frozenset({"path item", "operation"})
 """Kinds without which an operation cannot be served."""
+
+
+def is_compound(kind: str) -> bool:
+    """Tells whether values of a kind are objects or lists whose members have kinds."""
+    return kind[0] in "[{" or kind in MAPS or kind in MEMBERS

@@ -26,7 +26,7 @@ from understudy.openapi.diagnostics import Diagnostic, loss
 from understudy.openapi.mending import mend
 from understudy.openapi.operation_mends import declare_path_queries, mend_operations
 from understudy.openapi.pointers import escape, size_of, value_at
-from understudy.openapi.references import FILES, unshared
+from understudy.openapi.references import FILES, MAX_REFERENCES, unshared
 from understudy.openapi.swagger import converted
 from understudy.openapi.yaml_files import beyond, read_yaml
 
@@ -244,8 +244,6 @@ def _path(url: str) -> str:
     return _SLASHES.sub("/", normpath(unquote(path))).rstrip("/")
 
 
-MAX_REFERENCES = 32
-"""References that are followed in a row before they are taken for a cycle."""
 _SHORT_VERSIONS = ("3.0", "3.1", "3.2")
 _SWAGGER = "2.0"
 _VERSIONS = tuple(f"{version}." for version in _SHORT_VERSIONS)

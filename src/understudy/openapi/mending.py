@@ -9,44 +9,42 @@ reported as a diagnostic. Readers, validators and other tools then get valid Ope
 import json
 from collections.abc import Iterator
 from contextlib import suppress
-from copy import deepcopy
 from pathlib import Path
 from typing import Any
 from urllib.parse import unquote
 
-from understudy.limits import YAML_VALUES
-from understudy.openapi.diagnostics import Mended
+from understudy.openapi.diagnostics import Losses, Mended, Position
 from understudy.openapi.grammar import MAPS, MEMBERS, NEEDED, OPENED, REFERENCED, REQUIRED
 from understudy.openapi.mends import (
     NULLABLE,
     OBJECT_MENDS,
     SCALARS,
-    Losses,
-    Position,
     add_missing,
     drop_nulls,
     fill,
-    is_misplaced,
     is_plain,
-    is_reference,
     mend_schema,
     note_unknown,
     read_scalar,
     read_scalars,
     shown,
-    spread,
 )
-from understudy.openapi.pointers import Scope, as_reference, size_of, steps_of, value_at
-from understudy.openapi.references import References, Unresolved
+from understudy.openapi.pointers import Scope, as_reference, steps_of, value_at
+from understudy.openapi.references import (
+    MAX_REFERENCES,
+    References,
+    Spreading,
+    Unresolved,
+    is_misplaced,
+    is_reference,
+)
 
-_MAX_REFERENCES = 32  # in a row, before they are taken for a cycle
 _MOST_PARTS = 8  # schemas of nested allOf that are compared, as they multiply
 _OF_OBJECTS = frozenset({"type", "properties", "required", "allOf"})  # all that is compared
 _KIND = frozenset({"enum", "const"})
 """Keywords by which the value of a member tells the kind of its object."""
 _EXAMPLES = frozenset({"example", "value", "dataValue"})
 """Members with a whole example."""
-_MOST_ADDED = YAML_VALUES.most // 10  # values that take the place of references
 _TOP = 2
 """Slashes in the pointer of a map of components, such as ``#/components/schemas``."""
 _ANNOTATIONS = {"title", "description", "example", "examples", "default", "externalDocs"}
@@ -74,23 +72,16 @@ class _Walk:
         self._losses = Losses(str(root["openapi"]))
         self.mended = Mended(self._losses.diagnostics)
         self._references = References(root, path)
+        self._spreading = Spreading(root, self._references, self._losses)
+        self._compositions = _Compositions(root, self._losses)
         self._resolved: dict[str, Position] = {}
-        self._added = 0
-        self._pointers: set[str] = set()
-        """Places whose reference is a pointer into the tree already."""
         self._containers: set[str] = set()
         self._identified: list[dict[str, Any]] = []
-        self._alternating: list[Position] = []
-        """Schemas with a ``oneOf``."""
-        self._joined: list[Position] = []
-        """Schemas with an ``allOf``."""
-        self._excluding: set[tuple[str, str]] = set()
-        """Schemas and their ``not`` or ``oneOf`` that an opened subschema would make refuse values."""
 
     def run(self) -> None:
         """Mends everything that the document and its references reach."""
         document = Position({"#": self._root}, "#", "document", "#", Scope(), "#")
-        self._spread_components(document.below("components", "components"))
+        self._spreading.spread_components(document.below("components", "components"))
         pending = [document]
         while pending:
             place = pending.pop()
@@ -103,7 +94,7 @@ class _Walk:
                 pending += reversed(list(self._parts(place)))
         for place in self._resolved.values():
             self._expect_acyclic(place)
-        self._mend_compositions()
+        self._compositions.mend()
         self._add_missing()
         for schema in self._identified:
             for keyword in _IDENTIFYING:
@@ -121,7 +112,7 @@ class _Walk:
     def _parts(self, place: Position) -> Iterator[Position]:
         """Mends a value, and yields the positions of its members or items."""
         kind = place.kind
-        if is_misplaced(place) and not self._spread(place):
+        if is_misplaced(place) and not self._spreading.spread(place):
             return
         if kind in OBJECT_MENDS:
             OBJECT_MENDS[kind](self._losses, place)
@@ -136,64 +127,6 @@ class _Walk:
             yield from self._named(place)
         elif kind in MEMBERS:
             yield from self._object(place)
-
-    def _spread_components(self, place: Position) -> None:
-        """Spreads the references in place of components, to whose members other references lead."""
-        is_there = place.key in self._root and (not is_misplaced(place) or self._spread(place))
-        if is_there and isinstance(place.value, dict):
-            for name, kind in MEMBERS["components"].items():
-                if name in place.value and is_misplaced(place.below(name, kind)):
-                    self._spread(place.below(name, kind))
-
-    def _spread(self, place: Position) -> bool:
-        """Replaces a reference where OpenAPI has none by the members that it leads to, as bundlers do.
-
-        Each member becomes a reference, so that references in it still resolve in the file where it stands.
-        """
-        reference, pointer = place.value["$ref"], place.pointer
-        scope = Scope() if pointer in self._pointers else place.scope
-        try:
-            for _ in range(_MAX_REFERENCES):
-                pointer = self._references.resolve(reference, scope, pointer).pointer
-                found = value_at(self._root, pointer)
-                if not is_reference(found):
-                    break
-                reference, scope = found["$ref"], self._references.scope_of(pointer)
-        except Unresolved as error:
-            self._losses.drop("dangling-reference", place, str(error))
-            return False
-        value = spread(found, pointer, place.kind) if self._may_add(found) else None
-        if value is None:
-            message = (
-                f"$ref {reference!r} leads to what is not of kind {place.kind}, or is too much"
-            )
-            self._losses.drop("dangling-reference", place, message)
-            return False
-        self._note_misplaced(place)
-        self._pointers |= {place.below(name, "").pointer for name in _keys(value)}
-        siblings = {name: it for name, it in place.value.items() if name != "$ref"}
-        place.replace({**value, **siblings} if isinstance(value, dict) else value)
-        return True
-
-    def _copy_example(self, place: Position) -> None:
-        """Replaces an example that is only a reference, and leads somewhere, by a copy of its target."""
-        if is_reference(place.value) and len(place.value) == 1:
-            with suppress(Unresolved):
-                target = self._references.resolve(place.value["$ref"], place.scope, place.pointer)
-                example = value_at(self._root, target.pointer)
-                if self._may_add(example):
-                    self._note_misplaced(place)
-                    place.replace(deepcopy(example))
-
-    def _may_add(self, value: Any) -> bool:
-        """Counts the values that references multiply; False once they are far more than documents have."""
-        if self._added <= _MOST_ADDED:
-            self._added += size_of(value, _MOST_ADDED)
-        return self._added <= _MOST_ADDED
-
-    def _note_misplaced(self, place: Position) -> None:
-        message = f"OpenAPI has no reference here; read as what {place.value['$ref']!r} leads to."
-        self._losses.note("misplaced-reference", place, message)
 
     def _items(self, place: Position) -> Iterator[Position]:
         kind = place.kind[1:-1]
@@ -243,10 +176,7 @@ class _Walk:
         if kind == "schema":
             place = self._entered(place)
             mend_schema(self._losses, place)
-            if isinstance(place.value.get("oneOf"), list):
-                self._alternating.append(place)
-            if isinstance(place.value.get("allOf"), list):
-                self._joined.append(place)
+            self._compositions.note(place)
         if kind in REFERENCED and "$ref" in place.value:
             yield from self._reference(place)
             if kind != "schema" and not _is_described(place):
@@ -308,7 +238,7 @@ class _Walk:
                 self.mended.needs[below.pointer].add(place.unit)
                 yield below._replace(unit=below.pointer)
             elif name in _EXAMPLES:
-                self._copy_example(place.below(name, kind))
+                self._spreading.copy_example(place.below(name, kind))
             elif kind != "any" and not is_plain(place.value[name], kind):
                 yield place.below(name, kind)
 
@@ -334,8 +264,7 @@ class _Walk:
             self._losses.drop("wrong-type", at, f"{shown(reference)} is not a text")
             return
         try:
-            scope = Scope() if place.pointer in self._pointers else place.scope
-            target = self._references.resolve(reference, scope, place.pointer)
+            target = self._references.resolve(reference, place.scope, place.pointer)
         except Unresolved as error:
             self._give_up(place, str(error))
             return
@@ -347,7 +276,7 @@ class _Walk:
             self._losses.note("relative-pointer", place, message)
         place.value["$ref"] = as_reference(target.pointer)  # a name may need percent-encoding
         self._resolved[place.pointer] = place
-        self._pointers.add(place.pointer)
+        self._references.rewritten.add(place.pointer)
         self.mended.needs[place.unit].add(target.pointer)
         yield self._position_at(target.pointer, place.kind)
 
@@ -365,7 +294,7 @@ class _Walk:
     def _expect_acyclic(self, place: Position) -> None:
         """Gives up a reference that leads back to itself, or to a part that mending removed."""
         value = place.value
-        for _ in range(_MAX_REFERENCES):
+        for _ in range(MAX_REFERENCES):
             if not (isinstance(value, dict) and isinstance(value.get("$ref"), str)):
                 return
             try:
@@ -379,7 +308,8 @@ class _Walk:
         """Removes a reference that leads nowhere, so that its place accepts anything."""
         if place.kind in OPENED:
             self._losses.note("dangling-reference", place, f"{reason}; {OPENED[place.kind]}.")
-            self._accept_any(place)
+            del place.value["$ref"]
+            self._compositions.note_open(place)
         elif place.kind in NEEDED:
             self._losses.note("dangling-reference", place, f"{reason}.")
             self.mended.broken.setdefault(place.unit, f"{place.pointer}: {reason}")
@@ -387,19 +317,37 @@ class _Walk:
         else:
             self._losses.drop("dangling-reference", place, reason)
 
-    def _accept_any(self, place: Position) -> None:
-        """Makes a schema accept any value, and remembers a ``not`` or ``oneOf`` around it.
 
-        The walk's end replaces those (``_relax_excluding``), as they would refuse all values now.
-        """
-        del place.value["$ref"]
+class _Compositions:
+    """Mends ``allOf``, ``oneOf`` and ``not`` after the walk, when every reference is a pointer."""
+
+    def __init__(self, root: dict[str, Any], losses: Losses) -> None:
+        self._root = root
+        self._losses = losses
+        self._alternating: list[Position] = []
+        """Schemas with a ``oneOf``."""
+        self._joined: list[Position] = []
+        """Schemas with an ``allOf``."""
+        self._excluding: set[tuple[str, str]] = set()
+        """Schemas and their ``not`` or ``oneOf`` that an opened subschema would make refuse values."""
+
+    def note(self, place: Position) -> None:
+        """Remembers a schema if it is composed."""
+        if isinstance(place.value.get("oneOf"), list):
+            self._alternating.append(place)
+        if isinstance(place.value.get("allOf"), list):
+            self._joined.append(place)
+
+    def note_open(self, place: Position) -> None:
+        """Remembers the ``not`` or ``oneOf`` around a schema that accepts any value now."""
         around, _, keyword = place.pointer.rpartition("/")
         if place.kind == "schema" and keyword == "not":
             self._excluding.add((around, keyword))
         elif place.kind == "schema" and around.endswith("/oneOf"):
             self._excluding.add((around.rpartition("/")[0], "oneOf"))
 
-    def _mend_compositions(self) -> None:
+    def mend(self) -> None:
+        """Mends the schemas that were noted."""
         for place in self._joined:
             self._open_parts(place)
         for place in self._alternating:
@@ -438,7 +386,7 @@ class _Walk:
 
     def _followed(self, schema: Any) -> dict[str, Any]:
         """Returns the schema that a reference leads to; empty for a boolean, or one that mending removed."""
-        for _ in range(_MAX_REFERENCES):
+        for _ in range(MAX_REFERENCES):
             if not is_reference(schema):
                 break
             try:
@@ -528,7 +476,7 @@ class _Walk:
 
     def _comparable(self, schema: Any) -> Any:
         """Returns a schema with its references followed and without annotations, for comparison."""
-        for _ in range(_MAX_REFERENCES):
+        for _ in range(MAX_REFERENCES):
             if not (isinstance(schema, dict) and set(schema) - _ANNOTATIONS == {"$ref"}):
                 break
             try:

@@ -6,75 +6,16 @@ wrong type. Each mend takes a position in the walk, and notes the changes that i
 
 import re
 from collections.abc import Callable, Mapping
-from copy import copy, deepcopy
-from typing import Any, Final, NamedTuple
+from copy import copy
+from typing import Any, Final
 
 from understudy.errors import nearest
-from understudy.openapi.diagnostics import Diagnostic, loss
-from understudy.openapi.grammar import MAPS, MEMBERS, OPTIONAL_SINCE, REFERENCED, REQUIRED
+from understudy.openapi.diagnostics import Losses, Position
+from understudy.openapi.grammar import MEMBERS, OPTIONAL_SINCE, REQUIRED
 from understudy.openapi.media_types import JSON
 from understudy.openapi.patterns import backtracks, portable
-from understudy.openapi.pointers import Scope, as_reference, escape
 
 _LONGEST_SHOWN = 60  # characters of a value in a message
-
-
-class Position(NamedTuple):
-    """A value in the tree, and the kind that OpenAPI expects there.
-
-    Attributes:
-        holder: The object or list that contains the value.
-        key: Name or index of the value in the holder.
-        kind: The expected kind, as ``grammar`` writes kinds.
-        pointer: JSON pointer of the value.
-        scope: The scope by which references in the value resolve.
-        unit: Pointer of the operation or component that the value is a part of.
-    """
-
-    holder: Any
-    key: Any
-    kind: str
-    pointer: str
-    scope: Scope
-    unit: str
-
-    @property
-    def value(self) -> Any:
-        """The value."""
-        return self.holder[self.key]
-
-    def below(self, key: Any, kind: str) -> "Position":
-        """Returns the position of a member or an item."""
-        pointer = f"{self.pointer}/{escape(str(key))}"
-        return Position(self.value, key, kind, pointer, self.scope, self.unit)
-
-    def replace(self, value: Any) -> None:
-        """Replaces the value in its holder."""
-        self.holder[self.key] = value
-
-
-class Losses:
-    """Collects the losses of a document.
-
-    Attributes:
-        version: The document's version, such as ``3.0.3``.
-        is_30: Whether schemas are in the dialect of OpenAPI 3.0.
-        diagnostics: The losses that were noted, in the order of the walk.
-    """
-
-    def __init__(self, version: str) -> None:
-        self.version = version
-        self.is_30 = version.startswith("3.0")
-        self.diagnostics: list[Diagnostic] = []
-
-    def note(self, rule: str, place: Position, message: str) -> None:
-        """Notes a loss at a position."""
-        self.diagnostics.append(loss(rule, place.pointer, message))
-
-    def drop(self, rule: str, place: Position, message: str) -> None:
-        """Removes a member from its object, and notes why."""
-        self.note(rule, place, f"{message}; it is left out.")
-        del place.holder[place.key]
 
 
 def shown(value: Any) -> str:
@@ -549,41 +490,3 @@ def read_scalars(losses: Losses, place: Position, kind: str) -> None:
             losses.note("wrong-type", place, f"{shown(item)} is not {name}; it is left out.")
     if items != place.value:
         place.replace(items)
-
-
-def is_reference(value: Any) -> bool:
-    """Tells whether a value is an object with a ``$ref``."""
-    return isinstance(value, dict) and isinstance(value.get("$ref"), str)
-
-
-def is_misplaced(place: Position) -> bool:
-    """Tells whether a position holds a reference where OpenAPI requires the object or list itself."""
-    kind = place.kind
-    is_compound = kind[0] in "[{" or kind in MAPS or kind in MEMBERS
-    is_recursive = "encoding" in kind  # spreading could go on for ever
-    return is_compound and not is_recursive and kind not in REFERENCED and is_reference(place.value)
-
-
-def spread(value: Any, pointer: str, kind: str) -> Any:
-    """Returns a copy whose members are references to those of a value; None if it is not of the kind.
-
-    Args:
-        value: The value that the reference leads to.
-        pointer: Pointer of the value.
-        kind: The kind that OpenAPI expects in place of the reference.
-    """
-    if not isinstance(value, list if kind[0] == "[" else dict):
-        return None
-    kinds = MEMBERS.get(kind) or {}
-    inner = MAPS.get(kind) or kind[1:-1]
-    members = enumerate(value) if isinstance(value, list) else value.items()
-    made: dict[Any, Any] = {}
-    for name, member in members:
-        its = kinds.get(str(name), "any") if kinds else inner
-        if its in SCALARS or its in {"any", "security"}:
-            made[name] = deepcopy(member)
-        elif isinstance(member, dict | list) or (its == "schema" and isinstance(member, bool)):
-            made[name] = {"$ref": as_reference(f"{pointer}/{escape(str(name))}")}
-        else:
-            return None
-    return list(made.values()) if isinstance(value, list) else made

@@ -1,18 +1,31 @@
-"""Resolves the references of a document to JSON pointers into one tree.
+"""Resolves the references of a document to JSON pointers into one tree, and spreads misplaced ones.
 
 Each file that a reference names is read once and added below ``#/x-files``, so that its values have
 pointers like all others. Only files below the document's directory are read; nothing is fetched.
 """
 
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
+from copy import deepcopy
 from os.path import normpath
 from pathlib import Path, PurePosixPath
 from typing import Any, NamedTuple
 from urllib.parse import unquote, urljoin, urlsplit
 
 from understudy.errors import StartupError
-from understudy.limits import DOCUMENT_FILES
-from understudy.openapi.pointers import ROOT, Scope, escape, objects_in, steps_of, value_at
+from understudy.limits import DOCUMENT_FILES, YAML_VALUES
+from understudy.openapi.diagnostics import Losses, Position
+from understudy.openapi.grammar import MAPS, MEMBERS, REFERENCED, is_compound
+from understudy.openapi.pointers import (
+    ROOT,
+    Scope,
+    as_reference,
+    escape,
+    objects_in,
+    size_of,
+    steps_of,
+    value_at,
+)
 from understudy.openapi.yaml_files import read_yaml
 
 FILES = "x-files"
@@ -52,6 +65,9 @@ class References:
     Args:
         root: The document's content, to which the contents of other files are added.
         path: The document's file; None: do not read other files.
+
+    Attributes:
+        rewritten: Places whose reference is a pointer into the tree already.
     """
 
     def __init__(self, root: dict[str, Any], path: Path | None) -> None:
@@ -59,6 +75,7 @@ class References:
         self._path = path and path.parent.resolve() / path.name
         self._indexes: dict[str, _Index] = {}
         self._self = str(root.get("$self", ""))
+        self.rewritten: set[str] = set()
 
     def resolve(self, reference: str, scope: Scope, pointer: str) -> Destination:
         """Returns the target of a reference.
@@ -71,6 +88,7 @@ class References:
         Raises:
             Unresolved: The reference leads nowhere.
         """
+        scope = Scope() if pointer in self.rewritten else scope
         uri, _, fragment = reference.partition("#")
         roots = [self._resource(uri, scope)] if uri else [scope.resource, scope.file]
         fragment = unquote(fragment)
@@ -155,6 +173,124 @@ class References:
         if file not in self._indexes:
             self._indexes[file] = _indexed(value_at(self._root, file), file, self._self)
         return self._indexes[file]
+
+
+MAX_REFERENCES = 32
+"""References that are followed in a row before they are taken for a cycle."""
+
+_MOST_ADDED = YAML_VALUES.most // 10  # values that take the place of references
+
+
+class Spreading:
+    """Replaces references where OpenAPI has none by what they lead to, as bundlers do.
+
+    Args:
+        root: The document's content.
+        references: Resolves its references.
+        losses: Collects what is changed.
+    """
+
+    def __init__(self, root: dict[str, Any], references: References, losses: Losses) -> None:
+        self._root = root
+        self._references = references
+        self._losses = losses
+        self._added = 0
+
+    def spread_components(self, place: Position) -> None:
+        """Spreads the references in place of components, to whose members other references lead."""
+        is_there = place.key in self._root and (not is_misplaced(place) or self.spread(place))
+        if is_there and isinstance(place.value, dict):
+            for name, kind in MEMBERS["components"].items():
+                if name in place.value and is_misplaced(place.below(name, kind)):
+                    self.spread(place.below(name, kind))
+
+    def spread(self, place: Position) -> bool:
+        """Replaces a reference by the members that it leads to; tells whether that succeeded.
+
+        Each member becomes a reference, so that references in it still resolve in the file where it stands.
+        """
+        reference, pointer, scope = place.value["$ref"], place.pointer, place.scope
+        try:
+            for _ in range(MAX_REFERENCES):
+                pointer = self._references.resolve(reference, scope, pointer).pointer
+                found = value_at(self._root, pointer)
+                if not is_reference(found):
+                    break
+                reference, scope = found["$ref"], self._references.scope_of(pointer)
+        except Unresolved as error:
+            self._losses.drop("dangling-reference", place, str(error))
+            return False
+        value = _spread(found, pointer, place.kind) if self._may_add(found) else None
+        if value is None:
+            message = (
+                f"$ref {reference!r} leads to what is not of kind {place.kind}, or is too much"
+            )
+            self._losses.drop("dangling-reference", place, message)
+            return False
+        self._note(place)
+        names = value if isinstance(value, dict) else range(len(value))
+        self._references.rewritten |= {place.below(name, "").pointer for name in names}
+        siblings = {name: it for name, it in place.value.items() if name != "$ref"}
+        place.replace({**value, **siblings} if isinstance(value, dict) else value)
+        return True
+
+    def copy_example(self, place: Position) -> None:
+        """Replaces an example that is only a reference, and leads somewhere, by a copy of its target."""
+        if is_reference(place.value) and len(place.value) == 1:
+            with suppress(Unresolved):
+                target = self._references.resolve(place.value["$ref"], place.scope, place.pointer)
+                example = value_at(self._root, target.pointer)
+                if self._may_add(example):
+                    self._note(place)
+                    place.replace(deepcopy(example))
+
+    def _may_add(self, value: Any) -> bool:
+        """Counts the values that references multiply; False once they are far more than documents have."""
+        if self._added <= _MOST_ADDED:
+            self._added += size_of(value, _MOST_ADDED)
+        return self._added <= _MOST_ADDED
+
+    def _note(self, place: Position) -> None:
+        message = f"OpenAPI has no reference here; read as what {place.value['$ref']!r} leads to."
+        self._losses.note("misplaced-reference", place, message)
+
+
+def is_reference(value: Any) -> bool:
+    """Tells whether a value is an object with a ``$ref``."""
+    return isinstance(value, dict) and isinstance(value.get("$ref"), str)
+
+
+def is_misplaced(place: Position) -> bool:
+    """Tells whether a position holds a reference where OpenAPI requires the object or list itself."""
+    kind = place.kind
+    is_recursive = "encoding" in kind  # spreading could go on for ever
+    may_be = is_compound(kind) and kind not in REFERENCED and not is_recursive
+    return may_be and is_reference(place.value)
+
+
+def _spread(value: Any, pointer: str, kind: str) -> Any:
+    """Returns a copy whose members are references to those of a value; None if it is not of the kind.
+
+    Args:
+        value: The value that the reference leads to.
+        pointer: Pointer of the value.
+        kind: The kind that OpenAPI expects in place of the reference.
+    """
+    if not isinstance(value, list if kind[0] == "[" else dict):
+        return None
+    kinds = MEMBERS.get(kind) or {}
+    inner = MAPS.get(kind) or kind[1:-1]
+    members = enumerate(value) if isinstance(value, list) else value.items()
+    made: dict[Any, Any] = {}
+    for name, member in members:
+        its = kinds.get(str(name), "any") if kinds else inner
+        if not is_compound(its):
+            made[name] = deepcopy(member)
+        elif isinstance(member, dict | list) or (its == "schema" and isinstance(member, bool)):
+            made[name] = {"$ref": as_reference(f"{pointer}/{escape(str(name))}")}
+        else:
+            return None
+    return list(made.values()) if isinstance(value, list) else made
 
 
 def _read(path: Path, name: str, uri: str) -> Any:
