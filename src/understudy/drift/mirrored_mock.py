@@ -229,8 +229,7 @@ class _Reader:
 
     def _json(self, path: str, who: str) -> Mapping[str, Any]:
         exchange = self._sent(lambda: self._client.get(path, who))
-        is_read = exchange is not None and exchange.response.is_success
-        return exchange.json_object if is_read and exchange is not None else {}
+        return exchange.json_object if exchange is not None and exchange.response.is_success else {}
 
     @staticmethod
     def _sent(send: Any) -> Exchange | None:
@@ -346,13 +345,7 @@ _LONG_AGO: Final = "2020-01-01T00:00:00Z"
 
 
 def mirrored_target(target: Target, accounts: Sequence[AccountSeen], base_url: str) -> Target:
-    """Returns the target of the mock that has a deployment's accounts.
-
-    Args:
-        target: The target of the deployment.
-        accounts: The accounts that were read there.
-        base_url: Base URL of the mock.
-    """
+    """Returns the target of the mock that has a deployment's accounts."""
     by_name = {account.name: account for account in accounts}
     known = replace(
         target.known,
@@ -491,28 +484,20 @@ def _tokens(
     target: Target, accounts: Sequence[AccountSeen], vocabulary: Vocabulary
 ) -> Iterator[Token]:
     """Yields the credentials of the target, with their scopes as read or as the target names them."""
-    slugs = {account.name: account for account in accounts}
-    own = slugs.get("own")
+    by_name = {account.name: account for account in accounts}
     for name, (identity, token) in target.identities().items():
-        account = slugs.get(identity.account or "own")
+        account = by_name.get(identity.account or "own")
         if account is None or (identity.kind == "invalid" and name != "expired"):
             continue  # an invalid token was never issued, neither at the deployment nor here
-        scopes = tuple(
-            vocabulary.words[it] for it in vocabulary.words if it in _scopes_of(identity)
-        )
-        is_read = name == "owner" and own is not None and own.scopes is not None
+        named = identity.scopes or frozenset()
+        scopes = tuple(word for scope, word in vocabulary.words.items() if scope in named)
         yield Token(
             token=token,
             person=account.slug,
             kind="api_key" if identity.kind == "api_key" else "oauth",
-            scopes=(own.scopes or ()) if is_read and own is not None else scopes,
+            scopes=(account.scopes if name == "owner" else None) or scopes,
             expires=_LONG_AGO if name == "expired" else None,
         )
-
-
-def _scopes_of(identity: Any) -> frozenset[str]:
-    scopes: frozenset[str] | None = identity.scopes
-    return scopes or frozenset()
 
 
 @dataclass
