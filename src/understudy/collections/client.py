@@ -5,7 +5,7 @@ Each creation is written to the undo journal before it is sent.
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property, partial
+from functools import cached_property
 from math import ceil, inf
 from typing import Any, Final
 from urllib.parse import unquote, urlsplit
@@ -41,7 +41,6 @@ from understudy.verify.item_undo import AFTER_DELETION, GONE, ItemUndo
 from understudy.verify.permits import BudgetSpent, NotPermitted, OutOfTime
 from understudy.verify.probe_client import ProbeClient
 from understudy.verify.run import Run
-from understudy.verify.undo_journal import PendingItem
 
 OWNER = "owner"
 OTHER = "other"
@@ -97,51 +96,6 @@ class InferredRun:
 _MOST_PAGES: Final = 10  # read of a list
 _SURELY_WHOLE: Final = 20
 """Length from which an unpaged list may have been truncated by the service."""
-
-
-def read_pages(
-    requests: CollectionRequests,
-    role: ResourceOperation,
-    limit: int,
-    send: Callable[[PreparedRequest], Exchange],
-) -> ListedItems:
-    """Reads a list page by page.
-
-    Args:
-        requests: Makes the requests to the collection.
-        role: The operation that lists.
-        limit: The page size, if the document lets the client choose it.
-        send: Sends a request.
-    """
-    schemas, collection = requests.maker.schemas, requests.collection
-    paged = paged_list(role.operation, schemas, schemas.members(collection.schema))
-    request = requests.plain(role)
-    query: Query = (*request.query, *paged.limited(limit))
-    following: Query | str | None = query
-    bound = paged.size_of(query)
-    pages: list[Exchange] = []
-    identifiers: list[str] = []
-    count = first = 0
-    while following is not None and len(pages) < _MOST_PAGES:
-        if isinstance(following, str) and _is_elsewhere(following, pages[-1]):
-            break
-        current, query = following, query if isinstance(following, str) else following
-        exchange = send(_page_of(request, current))
-        items = _list_in(exchange, role)
-        if items is None:
-            return ListedItems([], [], is_whole=False)
-        count = len(items)
-        pages.append(exchange)
-        first = first if len(pages) > 1 else count
-        values = [it.get(collection.identifier or "") for it in items]
-        identifiers += ["" if value is None else str(value) for value in values]
-        following = paged.following(exchange, current, count, len(pages) - 1)
-    is_single = len(pages) == 1 and not paged.is_paged
-    is_full = 0 < count >= paged.size_of(query)
-    is_cut = following is not None or has_more(pages[-1]) or is_full
-    is_cut = is_cut or (is_single and len(identifiers) >= _SURELY_WHOLE)
-    is_whole = not (is_cut or paged.is_filtered)
-    return ListedItems(pages, identifiers, is_whole, first, bound)
 
 
 def _page_of(request: PreparedRequest, following: Query | str) -> PreparedRequest:
@@ -244,7 +198,7 @@ class CollectionClient:
         role = self.requests.collection.operation("create")
         if role is None:
             return self._create_by_put(self.requests.needed("replace"))
-        return self._new(role, *self._created_somehow(role, left_out))
+        return self._created_somehow(role, left_out)
 
     def attempt(
         self, known: Mapping[str, Any] | None = None, who: str | None = None
@@ -261,34 +215,14 @@ class CollectionClient:
         role, number = self.requests.needed("create"), len(self.steps)
         item = None
         try:
-            item = self._new(role, *self._created(role, self.requests.creation(role, known), who))
+            item = self._created(role, self.requests.creation(role, known), who)
         except NotPermitted:
             if len(self.steps) == number:
                 raise
         return self.steps[-1], item
 
-    def _new(
-        self,
-        role: ResourceOperation,
-        sent: dict[str, Any],
-        pending: PendingItem,
-        exchange: Exchange,
-    ) -> KnownItem:
-        """Returns the new item of a successful creation, and adds its identifier to the journal."""
-        body = item_at(exchange.body, role.response_path)
-        value = self._identifier_in(exchange, role)
-        if value is None:
-            self.state.undo.unidentified(pending)
-            raise _without_identifier(role)
-        self.state.undo.created(pending, str(value))
-        item, judgements = self.model.create(exchange, value, sent, body)
-        self.judge(exchange, judgements)
-        return item
-
-    def _created_somehow(
-        self, role: ResourceOperation, left_out: frozenset[str]
-    ) -> tuple[dict[str, Any], PendingItem, Exchange]:
-        """Sends a creation, and repeats it with other members if it is refused.
+    def _created_somehow(self, role: ResourceOperation, left_out: frozenset[str]) -> KnownItem:
+        """Creates an item; repeats the request with other members if it is refused.
 
         Raises:
             NotPermitted: All attempts were refused, or the target does not permit them.
@@ -324,44 +258,51 @@ class CollectionClient:
     def _create_by_put(self, role: ResourceOperation) -> KnownItem:
         taken = {it.identifier for it in self.model.present}
         value, request = self.requests.creation_at(role, taken)
-        sent, pending, exchange = self._created(role, request)
-        self.state.undo.created(pending, str(value))
-        body = item_at(exchange.body, role.response_path)
-        item, _ = self.model.create(exchange, value, sent, body)
-        return item
+        return self._created(role, request, chosen=value)
 
     def _created(
-        self, role: ResourceOperation, request: PreparedRequest, who: str | None = None
-    ) -> tuple[dict[str, Any], PendingItem, Exchange]:
-        """Sends a creation after writing it to the journal.
+        self,
+        role: ResourceOperation,
+        request: PreparedRequest,
+        who: str | None = None,
+        chosen: Any = None,
+    ) -> KnownItem:
+        """Creates an item after writing the creation to the journal.
 
-        Returns:
-            The sent members, by their names in the item; the entry of the journal; the exchange.
+        Args:
+            role: The operation.
+            request: The creation.
+            who: Another identity than that of the run.
+            chosen: The identifier in the path; None if the service chooses one.
 
         Raises:
             NotPermitted: The creation is not permitted, was refused, or is processed later.
             Unreachable: There was no response; the item stays in the journal.
         """
+        undo = self.state.undo
         sent = self.requests.sent_as_read(role, request.sent)
         pending = self.requests.pending(request, sent, self.state.who)
-        if self.state.undo.is_unidentified(pending.create):
+        if undo.is_unidentified(pending.create):
             raise _without_identifier(role)  # nobody could delete another one either
-        self.state.undo.expect(pending)
+        undo.expect(pending)
         try:
             exchange = self.send(request, who)
         except (NotPermitted, BudgetSpent, OutOfTime):  # after other errors the item may exist
-            self.state.undo.forget(pending)
+            undo.forget(pending)
             raise
-        if exchange.response.is_success and exchange.status != ACCEPTED:
-            return sent, pending, exchange
-        self.state.undo.forget(pending)
-        happened = "is carried out later" if exchange.response.is_success else "was refused"
-        msg = f"{' '.join(role.key)} {happened}: status {exchange.status}"
-        if exchange.status == UNAUTHORIZED and exchange.identity.name != OWNER:
-            is_basic = exchange.response.header("www-authenticate").lower().startswith("basic")
-            form = ', which for HTTP Basic is "name:password",' if is_basic else ""
-            msg += f"; [credentials] access_token{form} is not given"
-        raise NotPermitted(msg)
+        if not exchange.response.is_success or exchange.status == ACCEPTED:
+            undo.forget(pending)
+            raise _refused(role, exchange)
+        body = item_at(exchange.body, role.response_path)
+        value = self._identifier_in(exchange, role) if chosen is None else chosen
+        if value is None:
+            undo.unidentified(pending)
+            raise _without_identifier(role)
+        undo.created(pending, str(value))
+        item, judgements = self.model.create(exchange, value, sent, body)
+        if chosen is None:
+            self.judge(exchange, judgements)
+        return item
 
     def read(self, item: KnownItem) -> None:
         """Reads an item, which may have been deleted, and judges the response."""
@@ -486,9 +427,42 @@ class CollectionClient:
         item.identifier, item.value = str(identifier), identifier
 
     def pages(self, limit: int, who: str | None) -> ListedItems:
-        """Reads the list page by page, by another identity if one is named."""
-        send = partial(self.send, who=who)
-        return read_pages(self.requests, self.requests.needed("list"), limit, send)
+        """Reads the list page by page, by another identity if one is named.
+
+        Args:
+            limit: The page size, if the document lets the client choose it.
+            who: The other identity; None for that of the run.
+        """
+        role, collection = self.requests.needed("list"), self.requests.collection
+        schemas = self.requests.maker.schemas
+        paged = paged_list(role.operation, schemas, schemas.members(collection.schema))
+        request = self.requests.plain(role)
+        query: Query = (*request.query, *paged.limited(limit))
+        following: Query | str | None = query
+        bound = paged.size_of(query)
+        pages: list[Exchange] = []
+        identifiers: list[str] = []
+        count = first = 0
+        while following is not None and len(pages) < _MOST_PAGES:
+            if isinstance(following, str) and _is_elsewhere(following, pages[-1]):
+                break
+            current, query = following, query if isinstance(following, str) else following
+            exchange = self.send(_page_of(request, current), who)
+            items = _list_in(exchange, role)
+            if items is None:
+                return ListedItems([], [], is_whole=False)
+            count = len(items)
+            pages.append(exchange)
+            first = first if len(pages) > 1 else count
+            values = [it.get(collection.identifier or "") for it in items]
+            identifiers += ["" if value is None else str(value) for value in values]
+            following = paged.following(exchange, current, count, len(pages) - 1)
+        is_single = len(pages) == 1 and not paged.is_paged
+        is_full = 0 < count >= paged.size_of(query)
+        is_cut = following is not None or has_more(pages[-1]) or is_full
+        is_cut = is_cut or (is_single and len(identifiers) >= _SURELY_WHOLE)
+        is_whole = not (is_cut or paged.is_filtered)
+        return ListedItems(pages, identifiers, is_whole, first, bound)
 
     def matching(
         self, role: ResourceOperation, request: PreparedRequest, item: KnownItem
@@ -530,6 +504,16 @@ class CollectionClient:
                 return shown[name]
         path = urlsplit(exchange.response.header("location")).path.rstrip("/")
         return unquote(path.rpartition("/")[2]) or None
+
+
+def _refused(role: ResourceOperation, exchange: Exchange) -> NotPermitted:
+    happened = "is carried out later" if exchange.response.is_success else "was refused"
+    msg = f"{' '.join(role.key)} {happened}: status {exchange.status}"
+    if exchange.status == UNAUTHORIZED and exchange.identity.name != OWNER:
+        is_basic = exchange.response.header("www-authenticate").lower().startswith("basic")
+        form = ', which for HTTP Basic is "name:password",' if is_basic else ""
+        msg += f"; [credentials] access_token{form} is not given"
+    return NotPermitted(msg)
 
 
 def _without_identifier(role: ResourceOperation) -> NotPermitted:
