@@ -28,7 +28,7 @@ from understudy.record.messages import (
     error_response,
     place_of,
 )
-from understudy.record.recorder import Recorder, recorder_of
+from understudy.record.recorder import Recorder
 from understudy.record.servers import (
     Fields,
     ProxiedAddresses,
@@ -372,7 +372,7 @@ class Recording:
         self.recorder: Recorder | None = None
         if options.key is not None:
             started = deployment.time.now()
-            self.recorder = recorder_of(options.key, deployment.target, routes, documents, started)
+            self.recorder = Recorder(options.key, deployment.target, routes, documents, started)
         self.fallback: Fallback | None = None
         if options.fallback is not None:
             self.fallback = Fallback(deployment, routes, options.fallback)

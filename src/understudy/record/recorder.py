@@ -76,14 +76,7 @@ class TrafficFacts:
                 shown.lines[f"{exchange.title} as {name}: {exchange.status}"] = None
 
     def facts(self, rules: Mapping[str, Rule], deployment: str, day: date, requests: int) -> Facts:
-        """Returns the facts file of the recording.
-
-        Args:
-            rules: The catalogue of rules.
-            deployment: The name of the deployment.
-            day: The day of the recording.
-            requests: The number of exchanges.
-        """
+        """Returns the facts file of the recording."""
         settled, unsettled = [], []
         for rule, options in self.shown.items():
             switch = rules[rule].switch
@@ -105,78 +98,8 @@ _ENTRY_BYTES: Final = 1000
 """The approximate size of a HAR entry without its bodies."""
 
 
-@dataclass
 class Recorder:
     """Anonymises exchanges as they come, and keeps them; originals are never stored.
-
-    Attributes:
-        target: The deployment.
-        pseudonyms: Makes the pseudonyms.
-        anonymiser: Anonymises exchanges.
-        dropped: Counts the parts that are left out.
-        started: Start of the recording.
-        stubs: The exchanges as stubs of the mock.
-        people: The recorded people.
-        facts: The options of switches that exchanges have shown.
-        entries: The entries of the HAR file.
-        left_out: The number of exchanges that were too many for a recording.
-    """
-
-    target: Target
-    pseudonyms: Pseudonyms
-    anonymiser: Anonymiser
-    dropped: Dropped
-    started: datetime
-    stubs: RecordedStubs
-    people: SeenPeople = field(default_factory=SeenPeople)
-    facts: TrafficFacts = field(default_factory=TrafficFacts)
-    entries: list[dict[str, Any]] = field(default_factory=list)
-    left_out: int = 0
-    _bytes: int = 0
-
-    def take(self, exchange: Exchange, evaluator: Evaluator) -> None:
-        """Records an exchange; called before it is judged."""
-        self.facts.read(exchange, evaluator.history)
-        kept = self.anonymiser.anonymous(exchange)
-        if kept is None:
-            return
-        self.people.add(kept)
-        size = len(kept.request.body) + len(kept.response.body) + _ENTRY_BYTES
-        if self._bytes + size > RECORDED_BYTES.most:
-            self.left_out += 1
-            return
-        self._bytes += size
-        self.stubs.add(kept)
-        self.entries.append(har.entry_of(kept, RECORDED_BYTES.most, _number=exchange.number))
-
-    def files(self) -> Files:
-        """Returns the files of the recording: path in its directory to content."""
-        fixtures = RecordedFixtures(
-            self.people, self.pseudonyms, self.anonymiser.pictures, self.target
-        )
-        files = fixtures.files()
-        stubs = self.stubs.stubs(fixtures.slugs)
-        if stubs:
-            files["stubs/recorded.yaml"] = as_yaml(stubs)
-        archive = har.archive("understudy record", self.entries)
-        files["traffic.har"] = orjson.dumps(archive, option=orjson.OPT_INDENT_2)
-        files["dropped.md"] = self.dropped.markdown().encode()
-        host = urlsplit(self.target.base_url).hostname or ""
-        day = self.started.date()
-        facts = self.facts.facts(catalogue(), host, day, len(self.entries))
-        if facts.facts or facts.unsettled:
-            files["facts.yaml"] = facts_text(facts).encode()
-        return files
-
-
-def recorder_of(
-    key: bytes,
-    target: Target,
-    routes: Routes,
-    documents: Mapping[str, Document],
-    started: datetime,
-) -> Recorder:
-    """Returns a recorder.
 
     Args:
         key: The project's key.
@@ -184,12 +107,68 @@ def recorder_of(
         routes: Finds the operations of the document.
         documents: Site to the document of its API.
         started: Start of the recording.
+
+    Attributes:
+        pseudonyms: Makes the pseudonyms.
+        dropped: Counts the parts that are left out.
+        entries: The entries of the HAR file.
+        left_out: The number of exchanges that were too many for a recording.
     """
-    pseudonyms, dropped = Pseudonyms(key, target, started), Dropped()
-    anonymiser = Anonymiser(routes, documents, pseudonyms, dropped)
-    served = operations(named_document(target) or bundled("service.yaml"))
-    stubs = RecordedStubs(served)
-    return Recorder(target, pseudonyms, anonymiser, dropped, started, stubs)
+
+    def __init__(
+        self,
+        key: bytes,
+        target: Target,
+        routes: Routes,
+        documents: Mapping[str, Document],
+        started: datetime,
+    ) -> None:
+        self.target = target
+        self.dropped = Dropped()
+        self.entries: list[dict[str, Any]] = []
+        self.left_out = 0
+        self.pseudonyms = Pseudonyms(key, target, started)
+        self._anonymiser = Anonymiser(routes, documents, self.pseudonyms, self.dropped)
+        self._started = started
+        served = operations(named_document(target) or bundled("service.yaml"))
+        self._stubs = RecordedStubs(served)
+        self._people = SeenPeople()
+        self._facts = TrafficFacts()
+        self._bytes = 0
+
+    def take(self, exchange: Exchange, evaluator: Evaluator) -> None:
+        """Records an exchange; called before it is judged."""
+        self._facts.read(exchange, evaluator.history)
+        kept = self._anonymiser.anonymous(exchange)
+        if kept is None:
+            return
+        self._people.add(kept)
+        size = len(kept.request.body) + len(kept.response.body) + _ENTRY_BYTES
+        if self._bytes + size > RECORDED_BYTES.most:
+            self.left_out += 1
+            return
+        self._bytes += size
+        self._stubs.add(kept)
+        self.entries.append(har.entry_of(kept, RECORDED_BYTES.most, _number=exchange.number))
+
+    def files(self) -> Files:
+        """Returns the files of the recording: path in its directory to content."""
+        fixtures = RecordedFixtures(
+            self._people, self.pseudonyms, self._anonymiser.pictures, self.target
+        )
+        files = fixtures.files()
+        stubs = self._stubs.stubs(fixtures.slugs)
+        if stubs:
+            files["stubs/recorded.yaml"] = as_yaml(stubs)
+        archive = har.archive("understudy record", self.entries)
+        files["traffic.har"] = orjson.dumps(archive, option=orjson.OPT_INDENT_2)
+        files["dropped.md"] = self.dropped.markdown().encode()
+        host = urlsplit(self.target.base_url).hostname or ""
+        day = self._started.date()
+        facts = self._facts.facts(catalogue(), host, day, len(self.entries))
+        if facts.facts or facts.unsettled:
+            files["facts.yaml"] = facts_text(facts).encode()
+        return files
 
 
 def expect_new(directory: Path) -> None:
