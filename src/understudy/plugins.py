@@ -77,7 +77,7 @@ OURS: Final[Mapping[Kind, Mapping[str, str] | str]] = {
     "entrances": {"record": "understudy.record.replaying:entrance"},
     # Any name to a function of target and document, which returns the evaluator of the state that a
     # document of another service suggests (verify.run.StateJudge).
-    "judges": {"collections": "understudy.collections.judging:collections_judge"},
+    "judges": {"collections": "understudy.collections.judging:CollectionsJudge"},
     # Any name to the rules of such an evaluator, by their ids.
     "suggested_rules": {"collections": "understudy.collections.rules:INFERRED"},
     # Any name to a function of deployment and target file, which returns the replacer of personal

@@ -18,7 +18,7 @@ from understudy.cli.losses import print_losses, print_missing_base
 from understudy.cli.options import words_of
 from understudy.cli.progress import with_progress
 from understudy.cli.reporting import Plan, console_of, end, read_baseline, reported
-from understudy.collections.judging import collections_judge
+from understudy.collections.judging import CollectionsJudge
 from understudy.errors import StartupError
 from understudy.interface.recognition import interface_operations
 from understudy.openapi.loader import Document
@@ -218,7 +218,7 @@ def _add_inferred(plan: Plan, target: Target, document: Document) -> None:
     """Adds the requests that judge inferred state to a plan."""
     if interface_operations(document):
         return
-    judge = collections_judge(target, document)
+    judge = CollectionsJudge(target, document)
     if judge.can_judge:
         for count, text in judge.planned():
             plan.add(count, (), about=f"inferred state of {text}")

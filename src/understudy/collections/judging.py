@@ -24,7 +24,6 @@ from understudy.collections.inference import infer_resources
 from understudy.collections.known_items import KnownItem, differing, shown
 from understudy.collections.model import (
     ResourceCollection,
-    ResourceModel,
     ResourceOperation,
     ResourceSingleton,
     Role,
@@ -107,7 +106,7 @@ def judge_collection(state: InferredRun, collection: ResourceCollection) -> None
         (asking.delete_several, first),
         (kinship.send_outdated, second),
         (kinship.ask_owners, first),
-        (kinship.ask_parents, first),
+        (kinship.ask_parents, first),  # last, as it deletes the parent with all items
     ):
         with suppress(NotPermitted):  # by the mode of the target, or no valid request can be made
             ask(client, item)
@@ -431,17 +430,16 @@ def _texts_in(operation: Operation, path: str) -> tuple[str, ...] | None:
 
 
 class CollectionsJudge:
-    """Judges the resources that were inferred from the document of another service.
+    """Judges the resources that are inferred from the document of another service.
 
-    Args:
-        target: The target file of the deployment.
-        model: The resources.
-        document: The document.
+    Raises:
+        StartupError: The state-model file of the target is invalid.
     """
 
-    def __init__(self, target: Target, model: ResourceModel, document: Document) -> None:
+    def __init__(self, target: Target, document: Document) -> None:
+        state_model = None if target.state_model is None else Path(target.state_model)
         self.target = target
-        self.model = model
+        self.model = model = infer_resources(document, state_model)
         self.texts = list(islice(asking.text_parameters(document), asking.MOST_TEXTS))
         self.bounded = list(islice(bounds.bounded_operations(document, model), bounds.MOST_BOUNDED))
 
@@ -567,16 +565,6 @@ class CollectionsJudge:
         for singleton in self.model.singletons:
             roles = list(dict.fromkeys(it.role for it in singleton.operations))
             yield 3 * len(roles), f"{singleton.path}: {', '.join(roles)}"
-
-
-def collections_judge(target: Target, document: Document) -> CollectionsJudge:
-    """Returns the judge of the state that is inferred from the document of another service.
-
-    Raises:
-        StartupError: The state-model file of the target is invalid.
-    """
-    state_model = None if target.state_model is None else Path(target.state_model)
-    return CollectionsJudge(target, infer_resources(document, state_model), document)
 
 
 def _give_reasons(run: Run, rules: list[str], reason: str) -> None:
