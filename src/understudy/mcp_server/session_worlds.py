@@ -29,9 +29,6 @@ _THE_PROCESS: Final = ""
 class SessionWorlds:
     """The worlds that the sessions of one server created.
 
-    Args:
-        mock: The admin API of the mock.
-
     Attributes:
         mock: The admin API of the mock.
         transport: The connection pool to the mock, shared by all sessions, unlike cookies.
@@ -44,7 +41,8 @@ class SessionWorlds:
         )
         self._worlds: dict[str, MockWorld] = {}
         self._current: dict[str, str] = {}
-        self._lock = threading.Lock()
+        # finding a world may create it, and that ends an earlier one, all with the lock
+        self._lock = threading.RLock()
 
     def create(self, session: str | None, **options: Any) -> MockWorld:
         """Creates a world for a session, and deletes the session's earlier one.
@@ -57,7 +55,12 @@ class SessionWorlds:
             StartupError: The mock refuses the options.
         """
         with self._lock:
-            return self._create(session, options)
+            world = MockWorld(self.mock, idle_seconds=IDLE_SECONDS, **options)
+            if session is not None:
+                self.end(session)
+                self._current[session] = world.name
+            self._worlds[world.name] = world
+            return world
 
     def find(self, session: str | None, name: str | None) -> MockWorld:
         """Returns a world by its name, or the session's world, which is created at the first use.
@@ -77,12 +80,14 @@ class SessionWorlds:
             if session is None:
                 msg = "This connection has no session; call create_world, and pass its name as `world`."
                 raise ToolError(msg)
-            return self._create(session, {})
+            return self.create(session)
 
     def end(self, session: str) -> None:
         """Deletes the world of a session."""
         with self._lock:
-            self._end(session)
+            name = self._current.pop(session, None)
+            if name is not None:
+                self._delete(name)
 
     def close(self) -> None:
         """Deletes every world."""
@@ -91,19 +96,6 @@ class SessionWorlds:
                 self._delete(name)
             self._current.clear()
             self.transport.close()
-
-    def _create(self, session: str | None, options: dict[str, Any]) -> MockWorld:
-        world = MockWorld(self.mock, idle_seconds=IDLE_SECONDS, **options)
-        if session is not None:
-            self._end(session)
-            self._current[session] = world.name
-        self._worlds[world.name] = world
-        return world
-
-    def _end(self, session: str) -> None:
-        name = self._current.pop(session, None)
-        if name is not None:
-            self._delete(name)
 
     def _delete(self, name: str) -> None:
         with suppress(StartupError):  # the world was deleted as idle, or the mock has ended
