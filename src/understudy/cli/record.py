@@ -38,10 +38,6 @@ _SET_DUMPABLE: Final = 4
 def record(options: RecordOptions, environment: Mapping[str, str]) -> int:
     """Proxies a deployment until Ctrl-C or SIGTERM, and returns the exit code.
 
-    Args:
-        options: The options of the command line.
-        environment: Variables for the values ``env:NAME`` of a target file.
-
     Raises:
         StartupError: A file or an option is invalid, or a port is in use.
     """
@@ -77,7 +73,8 @@ def record(options: RecordOptions, environment: Mapping[str, str]) -> int:
             ),
             (lambda _finding: None) if options.quiet else _announce,
         )
-        recording.judge.skip = None if options.quiet else echo
+        if not options.quiet:
+            recording.judge.skip = echo
         try:
             _serve(recording, (resource, authorization), announce)
             again = words_of(options, {"target", "base_url", "auth_url", "document"})

@@ -79,13 +79,13 @@ class TrafficJudge:
         *,
         is_blocking: bool,
         announce: Callable[[Finding], None],
-        record: Callable[[Exchange, Evaluator], None] | None = None,
+        record: Callable[[Exchange, Evaluator], None],
     ) -> None:
         self._deployment = deployment
         self._routes = routes
         self._announce = announce
         self._record = record
-        self.skip: Callable[[str], object] | None = None
+        self.skip: Callable[[str], object] = lambda _line: None
         self._thread = ThreadPoolExecutor(1, "understudy-judge")
         self._pending: set[asyncio.Future[str | None]] = set()
         self._pending_bytes = 0
@@ -129,16 +129,13 @@ class TrafficJudge:
 
     def changed(self, request: ProxiedRequest, names: Sequence[bytes]) -> None:
         """Reports the header fields of a response that could not be forwarded unchanged."""
-        if self.skip is not None:
-            listed = b", ".join(names).decode("latin-1")
-            operation = self._title(request)
-            self.skip(f"{operation}: control characters in {listed} passed as spaces")
+        listed = b", ".join(names).decode("latin-1")
+        self.skip(f"{self._title(request)}: control characters in {listed} passed as spaces")
 
     def passes_unjudged(self, server: ProxiedServer) -> None:
         """Counts a WebSocket connection, and reports that it is not judged."""
         self.counts.websockets += 1
-        if self.skip is not None:
-            self.skip(f"A WebSocket connection to the {server.site} server passes, not judged")
+        self.skip(f"A WebSocket connection to the {server.site} server passes, not judged")
 
     async def settled(self) -> None:
         """Waits until all exchanges so far are judged and recorded."""
@@ -199,12 +196,9 @@ class TrafficJudge:
 
     def _say_skipped(self, request: ProxiedRequest, response: ProxiedResponse) -> None:
         """Reports that an exchange is not judged, and why."""
-        if self.skip is None:
-            return
         is_whole = request.captured.is_whole and response.captured.is_whole
         reason = "its content encoding cannot be decoded" if is_whole else "a body is too large"
-        operation = self._title(request)
-        self.skip(f"{operation}: {response.status}, not judged, as {reason}")
+        self.skip(f"{self._title(request)}: {response.status}, not judged, as {reason}")
 
     def _title(self, request: ProxiedRequest) -> str:
         """Returns the operation of a request by the document's name, or the method alone."""
@@ -213,8 +207,6 @@ class TrafficJudge:
 
     def _keep(self, exchange: Exchange) -> None:
         """Hands an exchange to the recorder; an error there is counted, and judging continues."""
-        if self._record is None:
-            return
         try:
             self._record(exchange, self.evaluator)
         except Exception as error:  # its text may contain a personal value
