@@ -2,7 +2,8 @@
 
 import pytest
 
-from understudy.openapi.linting import CONTRADICTIONS, lint
+from understudy.openapi.diagnostics import CONTRADICTIONS
+from understudy.openapi.linting import lint
 from understudy.openapi.loader import document_of
 from understudy.openapi.yaml_files import parse_yaml
 

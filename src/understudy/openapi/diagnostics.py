@@ -90,12 +90,43 @@ LOSSES: Final[Mapping[str, LintRule]] = {
 }
 """Name to rule, for parts that are read differently from how they are written, or left out."""
 
+CONTRADICTIONS: Final[Mapping[str, LintRule]] = {
+    "invalid-schema": LintRule("error", "A schema cannot be compiled."),
+    "invalid-example": LintRule("error", "An example breaks its schema, and is not sent."),
+    "invalid-default": LintRule("error", "A default breaks its schema."),
+    "invalid-enum": LintRule("error", "A value of an enum breaks the rest of its schema."),
+    "empty-range": LintRule("error", "A lower bound is above the upper one: no value fits."),
+    "impossible-pattern": LintRule(
+        "error", "No text that matches the pattern has a length within the bounds."
+    ),
+    "undeclared-security-scheme": LintRule(
+        "error", "A security requirement names a scheme that the document does not declare."
+    ),
+    "unreachable-path": LintRule(
+        "error", "A path differs from another only in the names of its parameters."
+    ),
+    "required-read-only": LintRule(
+        "warning", "A request requires a member that only responses have; it is not demanded."
+    ),
+    "missing-schema": LintRule("warning", "A media type has no schema, so any body is taken."),
+    "unknown-provider": LintRule("warning", "An x-faker hint names no provider of Faker."),
+    "unused-security-scheme": LintRule("warning", "No operation uses a security scheme."),
+    "not-sent": LintRule(
+        "warning",
+        "A callback is not sent: the mock cannot read its address, or sends what it belongs to.",
+    ),
+}
+"""Name to rule, for contradictions."""
+
+RULES: Final[Mapping[str, LintRule]] = {**LOSSES, **CONTRADICTIONS}
+"""Name to rule, for all rules of ``understudy lint``."""
+
 
 class Diagnostic(NamedTuple):
     """One thing that is wrong with a document.
 
     Attributes:
-        rule: A name of ``LOSSES`` or of ``contradictions.CONTRADICTIONS``.
+        rule: A name of ``RULES``.
         severity: Severity of the rule.
         pointer: JSON pointer of the place in the document.
         message: What is wrong, with the value, and what was done instead.
@@ -110,9 +141,9 @@ class Diagnostic(NamedTuple):
         return f"{self.pointer}: {self.message}"
 
 
-def loss(rule: str, pointer: str, message: str) -> Diagnostic:
-    """Returns the diagnostic of a loss, with the severity of its rule."""
-    return Diagnostic(rule, LOSSES[rule].severity, pointer, message)
+def diagnostic(rule: str, pointer: str, message: str) -> Diagnostic:
+    """Returns a diagnostic with the severity of its rule."""
+    return Diagnostic(rule, RULES[rule].severity, pointer, message)
 
 
 class Position(NamedTuple):
@@ -165,7 +196,7 @@ class Losses:
 
     def note(self, rule: str, place: Position, message: str) -> None:
         """Notes a loss at a position."""
-        self.diagnostics.append(loss(rule, place.pointer, message))
+        self.diagnostics.append(diagnostic(rule, place.pointer, message))
 
     def drop(self, rule: str, place: Position, message: str) -> None:
         """Removes a member from its object, and notes why."""

@@ -6,7 +6,7 @@ A contradiction is valid OpenAPI that cannot be intended, such as a minimum abov
 import re
 import warnings
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from copy import deepcopy
 from functools import cache
@@ -19,7 +19,7 @@ import msgspec
 import yaml
 
 from understudy.errors import StartupError
-from understudy.openapi.diagnostics import LOSSES, Diagnostic, LintRule, Severity
+from understudy.openapi.diagnostics import Diagnostic, Severity, diagnostic
 from understudy.openapi.expressions import unread_expressions
 from understudy.openapi.loader import Document, Node
 from understudy.openapi.mending import mend
@@ -31,42 +31,6 @@ from understudy.openapi.references import FILES
 from understudy.openapi.sample_texts import FAKER_HINT, provided
 from understudy.openapi.schemas import ALL, Schemas, schemas_of
 from understudy.record_schemas import record_schema
-
-CONTRADICTIONS: Final[Mapping[str, LintRule]] = {
-    "invalid-schema": LintRule("error", "A schema cannot be compiled."),
-    "invalid-example": LintRule("error", "An example breaks its schema, and is not sent."),
-    "invalid-default": LintRule("error", "A default breaks its schema."),
-    "invalid-enum": LintRule("error", "A value of an enum breaks the rest of its schema."),
-    "empty-range": LintRule("error", "A lower bound is above the upper one: no value fits."),
-    "impossible-pattern": LintRule(
-        "error", "No text that matches the pattern has a length within the bounds."
-    ),
-    "undeclared-security-scheme": LintRule(
-        "error", "A security requirement names a scheme that the document does not declare."
-    ),
-    "unreachable-path": LintRule(
-        "error", "A path differs from another only in the names of its parameters."
-    ),
-    "required-read-only": LintRule(
-        "warning", "A request requires a member that only responses have; it is not demanded."
-    ),
-    "missing-schema": LintRule("warning", "A media type has no schema, so any body is taken."),
-    "unknown-provider": LintRule("warning", "An x-faker hint names no provider of Faker."),
-    "unused-security-scheme": LintRule("warning", "No operation uses a security scheme."),
-    "not-sent": LintRule(
-        "warning",
-        "A callback is not sent: the mock cannot read its address, or sends what it belongs to.",
-    ),
-}
-"""Name to rule, for contradictions."""
-
-RULES: Final[Mapping[str, LintRule]] = {**LOSSES, **CONTRADICTIONS}
-"""Name to rule, for all rules of ``understudy lint``."""
-
-
-def contradiction(rule: str, pointer: str, message: str) -> Diagnostic:
-    """Returns the diagnostic of a contradiction, with the severity of its rule."""
-    return Diagnostic(rule, CONTRADICTIONS[rule].severity, pointer, message)
 
 
 def check_document(document: Document, schemas: Schemas) -> Iterator[Diagnostic]:
@@ -80,11 +44,11 @@ def check_document(document: Document, schemas: Schemas) -> Iterator[Diagnostic]
         unread = sent.kind == "callback" and unread_expressions(sent.address)
         if unread:
             message = f"the mock does not send the {sent.name}, as it cannot read {unread[0]!r}."
-            yield contradiction("not-sent", sent.operation.pointer, message)
+            yield diagnostic("not-sent", sent.operation.pointer, message)
         if value_at(document.raw, sent.operation.pointer).get("callbacks"):
             pointer = f"{sent.operation.pointer}/callbacks"
             message = f"the mock does not send the callbacks of the {sent.name}, which it sends."
-            yield contradiction("not-sent", pointer, message)
+            yield diagnostic("not-sent", pointer, message)
 
 
 def _check_paths(declared: tuple[Operation, ...]) -> Iterator[Diagnostic]:
@@ -93,7 +57,7 @@ def _check_paths(declared: tuple[Operation, ...]) -> Iterator[Diagnostic]:
         path = first.setdefault((operation.method, routed_path(operation)), operation.path)
         if path != operation.path:
             message = f"{operation.method} requests that fit {operation.path!r} go to {path!r}."
-            yield contradiction("unreachable-path", operation.pointer, message)
+            yield diagnostic("unreachable-path", operation.pointer, message)
 
 
 def _check_security(document: Document, declared: tuple[Operation, ...]) -> Iterator[Diagnostic]:
@@ -104,11 +68,11 @@ def _check_security(document: Document, declared: tuple[Operation, ...]) -> Iter
         used |= names
         for name in sorted(names - set(listed.value)):
             message = f"{name!r} is not a security scheme of the document."
-            yield contradiction("undeclared-security-scheme", operation.pointer, message)
+            yield diagnostic("undeclared-security-scheme", operation.pointer, message)
     for name in listed.value:
         if name not in used:
             pointer = f"{listed.pointer}/{escape(name)}"
-            yield contradiction("unused-security-scheme", pointer, f"no operation uses {name!r}.")
+            yield diagnostic("unused-security-scheme", pointer, f"no operation uses {name!r}.")
 
 
 def _check_request(schemas: Schemas, operation: Operation) -> Iterator[Diagnostic]:
@@ -121,7 +85,7 @@ def _check_request(schemas: Schemas, operation: Operation) -> Iterator[Diagnosti
             member = schemas.follow(members[name]) if name in members else None
             if member and isinstance(member.value, dict) and member.value.get("readOnly") is True:
                 message = f"{name!r} is required and readOnly; requests need not have it."
-                yield contradiction("required-read-only", member.pointer, message)
+                yield diagnostic("required-read-only", member.pointer, message)
 
 
 _LARGEST = 2_000_000
@@ -251,9 +215,9 @@ def check_schema(schemas: Schemas, schema: Node) -> Iterator[Diagnostic]:
     if not isinstance(schema.value, dict):
         return
     try:
-        schemas.expect_valid(schema)
+        schemas.compiler.expect_valid(schema)
     except StartupError as error:
-        yield contradiction("invalid-schema", schema.pointer, str(error).partition(": ")[2])
+        yield diagnostic("invalid-schema", schema.pointer, str(error).partition(": ")[2])
         return
     yield from _check_ranges(schema)
     yield from _check_pattern(schema)
@@ -268,7 +232,7 @@ def check_example(schemas: Schemas, schema: Node, example: Node) -> Iterator[Dia
     except StartupError:  # the invalid schema is reported by check_schema
         return
     if error is not None:
-        yield contradiction("invalid-example", example.pointer, _broken("the example", error))
+        yield diagnostic("invalid-example", example.pointer, _broken("the example", error))
 
 
 def _check_values(schemas: Schemas, schema: Node) -> Iterator[Diagnostic]:
@@ -281,7 +245,7 @@ def _check_values(schemas: Schemas, schema: Node) -> Iterator[Diagnostic]:
             error = next(validator.iter_errors(value.value), None)
             if error is not None:
                 of = f"{shown(value.value)} of " if keyword in _LISTS else ""
-                yield contradiction(rule, value.pointer, _broken(f"{of}the {keyword}", error))
+                yield diagnostic(rule, value.pointer, _broken(f"{of}the {keyword}", error))
 
 
 _VALUES: Final = {
@@ -301,7 +265,7 @@ def _check_hint(schema: Node) -> Iterator[Diagnostic]:
         return
     if not isinstance(hint.value, str) or provided(hint.value, "") is None:
         message = f"{shown(hint.value)} is no provider of Faker; write one, such as first_name."
-        yield contradiction("unknown-provider", hint.pointer, message)
+        yield diagnostic("unknown-provider", hint.pointer, message)
 
 
 def _broken(what: str, error: Any) -> str:
@@ -316,13 +280,13 @@ def _check_ranges(schema: Node) -> Iterator[Diagnostic]:
         least, most = value.get(lower), value.get(upper)
         if least is not None and most is not None and least > most:
             message = f"{lower} {least} is above {upper} {most}, so no value fits."
-            yield contradiction("empty-range", f"{schema.pointer}/{lower}", message)
+            yield diagnostic("empty-range", f"{schema.pointer}/{lower}", message)
     least, most = _bound(value, "Minimum"), _bound(value, "Maximum")
     if None not in (least, most) and least >= most:
         excludes = {"exclusiveMinimum", "exclusiveMaximum"} & set(value)
         if any(value[name] is not False for name in excludes):
             message = f"no number is above {least} and below {most}, one of them excluded."
-            yield contradiction("empty-range", schema.pointer, message)
+            yield diagnostic("empty-range", schema.pointer, message)
 
 
 def _bound(value: dict[str, Any], name: str) -> Any:
@@ -343,12 +307,12 @@ def _check_pattern(schema: Node) -> Iterator[Diagnostic]:
         message = (
             f"{pattern!r} matches no text of fewer than {shortest} characters; maxLength is {most}."
         )
-        yield contradiction("impossible-pattern", f"{schema.pointer}/pattern", message)
+        yield diagnostic("impossible-pattern", f"{schema.pointer}/pattern", message)
     if longest < least:
         message = (
             f"{pattern!r} matches no text of more than {longest} characters; minLength is {least}."
         )
-        yield contradiction("impossible-pattern", f"{schema.pointer}/pattern", message)
+        yield diagnostic("impossible-pattern", f"{schema.pointer}/pattern", message)
 
 
 def _widths(pattern: str) -> tuple[int, int]:
@@ -396,7 +360,7 @@ def _illustrated(
     if schema is None:
         if kind == "media type" and "itemSchema" not in owner.value:
             message = "this media type has no schema, so any body is taken."
-            yield contradiction("missing-schema", owner.pointer, message)
+            yield diagnostic("missing-schema", owner.pointer, message)
         return
     is_json = kind != "media type" or "json" in steps_of(pointer)[-1]
     for _, example in examples_of(document, owner):

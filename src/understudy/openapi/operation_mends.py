@@ -6,7 +6,7 @@ from copy import deepcopy
 from typing import Any, NamedTuple
 from urllib.parse import parse_qsl, unquote
 
-from understudy.openapi.diagnostics import Diagnostic, Mended, loss
+from understudy.openapi.diagnostics import Diagnostic, Mended, diagnostic
 from understudy.openapi.grammar import METHODS, PATH_PARAMETER
 from understudy.openapi.pointers import escape, value_at
 
@@ -167,7 +167,7 @@ class _OperationMends:
         return pointer, value
 
     def _note(self, rule: str, pointer: str, message: str) -> None:
-        found: Diagnostic = loss(rule, pointer, message)
+        found: Diagnostic = diagnostic(rule, pointer, message)
         # parameters of a path item are visited again for each of its operations
         if found not in self._mended.diagnostics:
             self._mended.diagnostics.append(found)

@@ -2,8 +2,7 @@
 
 from tests.tools.docs.markdown import code, page, table
 
-from understudy.openapi.diagnostics import LOSSES
-from understudy.openapi.linting import CONTRADICTIONS
+from understudy.openapi.diagnostics import CONTRADICTIONS, LOSSES
 
 
 def page_of_lint_rules() -> str:
