@@ -190,7 +190,7 @@ def test_a_pattern_in_words_of_javascript_is_judged(read) -> None:
 def test_what_is_no_schema_is_refused_by_file_and_pointer(read, version: str, schema: str) -> None:
     compiler, node = schemas(read, schema, version)
     with pytest.raises(StartupError, match=r"api\.yaml: #/x-schema is not a schema: "):
-        compiler.expect_valid(node)
+        compiler.compiler.expect_valid(node)
     assert compiler.validator(node).is_valid("anything")  # it is open, and lint reports it
 
 
@@ -292,7 +292,7 @@ def test_a_schema_that_is_composed_of_too_many_is_refused_before_it_is_compiled(
     with pytest.raises(
         StartupError, match=r"#/components/schemas/L0 is composed of [0-9,]{15,} sch"
     ):
-        compiler.expect_bounded(first)
+        compiler.compiler.expect_bounded(first)
     assert compiler.validator(first).is_valid(1)  # it is open, and was never compiled
     assert compiler.validator(last).is_valid(1)
 
@@ -305,7 +305,7 @@ def test_a_member_that_is_composed_of_too_many_is_refused_with_its_object(read) 
     schema = document.root.child("components", "schemas", "Top")
     assert schema is not None
     with pytest.raises(StartupError, match=r"is composed of [0-9,]{15,} schemas"):
-        Schemas(document).expect_bounded(schema)
+        Schemas(document).compiler.expect_bounded(schema)
 
 
 def ref(number: int) -> str:
@@ -386,7 +386,7 @@ def test_schemas_composed_of_one_another_beside_unevaluated_members_are_refused(
     first = document.root.child("components", "schemas", "L0")
     assert first is not None
     with pytest.raises(StartupError, match="is composed of itself in several ways"):
-        Schemas(document).expect_bounded(first)
+        Schemas(document).compiler.expect_bounded(first)
 
 
 def test_alternatives_that_contain_their_base_do_not_change_how_references_are_judged(read) -> None:

@@ -150,12 +150,15 @@ class Schemas:
     Args:
         document: The document with the schemas.
         optional: Flag of members that are treated as optional; None: none are.
+
+    Attributes:
+        compiler: Compiles the schemas, and tells which are invalid or too large.
     """
 
     def __init__(self, document: Document, optional: Flag | None = None) -> None:
         self._document = document
         self._optional: Flag | None = optional
-        self._compiler = Compiler(document)
+        self.compiler = Compiler(document)
         self._members: dict[tuple[str, int], Mapping[str, Node]] = {}
         self._sizes: dict[tuple[str, int], int] = {}
 
@@ -187,23 +190,7 @@ class Schemas:
 
     def validator(self, schema: Node) -> SchemaValidator:
         """Returns the validator of a schema; cached by pointer."""
-        return self._compiler.validator(schema)
-
-    def expect_bounded(self, schema: Node) -> None:
-        """Expects a schema that can be validated in reasonable time.
-
-        Raises:
-            StartupError: The schema is composed of too many schemas; the text says where.
-        """
-        self._compiler.expect_bounded(schema)
-
-    def expect_valid(self, schema: Node) -> None:
-        """Expects a schema that can be compiled.
-
-        Raises:
-            StartupError: The schema is invalid, or composed of too many; the text says where and why.
-        """
-        self._compiler.expect_valid(schema)
+        return self.compiler.validator(schema)
 
     def types(
         self, schema: Node | None, known: dict[str, frozenset[str]] | None = None
@@ -256,10 +243,11 @@ class Schemas:
         key = schema.pointer, len(through)
         known = self._members.get(key)
         if known is None:
+            found: dict[str, Node] = {}
             declared = (part.child("properties") for part in self.parts(schema, through))
-            listed = [pair for it in declared if it for pair in it.children()]
-            known = self._members[key] = {str(n): node for n, node in reversed(listed)}
-            known = self._members[key] = {str(n): known[str(n)] for n, _ in listed}
+            for name, node in (pair for it in declared if it for pair in it.children()):
+                found.setdefault(str(name), node)
+            known = self._members[key] = found  # once it is complete, as other threads read it
         return known
 
     def keyword(self, schema: Node | None, name: str, through: Sequence[str] = COMPOSING) -> Any:

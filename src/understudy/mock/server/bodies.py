@@ -280,7 +280,7 @@ class BodyReader:
         self._fields: dict[str, dict[str, FormField]] = {}
         for media_type, media in declared.content.items():
             if media.schema is not None:
-                schemas.expect_bounded(media.schema)
+                schemas.compiler.expect_bounded(media.schema)
             if not is_json(media_type):
                 fields = form_fields(media.schema, schemas, aliases, media.encoding)
                 self._fields[media_type] = fields

@@ -74,7 +74,7 @@ class ResponseValidator:
         for response in operation.responses.values():
             for media in response.content.values():
                 if media.schema is not None:
-                    schemas.expect_bounded(media.schema)
+                    schemas.compiler.expect_bounded(media.schema)
         self._takes_any_success = "2XX" in operation.responses or not self._successes
         self.media_types = frozenset(
             media_type

@@ -396,7 +396,7 @@ class ParameterReader:
         self._schemas = schemas
         self._validator = parameter.schema and schemas.validator(parameter.schema)
         if parameter.schema is not None:
-            schemas.expect_bounded(parameter.schema)
+            schemas.compiler.expect_bounded(parameter.schema)
         self._types = schemas.types(parameter.schema)
         is_boolean = "boolean" in self._types and not self._types & {"integer", "number", "string"}
         self._numbers = NUMBERS if reads_numbers and is_boolean else {}
