@@ -4,6 +4,7 @@ The generator takes a second to import; this happens at the first use, in a thre
 """
 
 from collections.abc import Mapping
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -25,7 +26,7 @@ class MockEdgeCases:
     def __init__(self, mock: Any, document: Path | None) -> None:
         self._mock = mock
         self._document = document
-        self._lists: dict[tuple[str, int, int], list[Any]] = {}
+        self._made = lru_cache(maxsize=_KEPT)(self._generated)
 
     def cases(self, operation: str, count: int, seed: int) -> list[dict[str, Any]]:
         """Returns edge cases as JSON.
@@ -96,16 +97,10 @@ class MockEdgeCases:
         content = b"".join(it.content for it in pieces if not it.name)
         return ExportedCases(content, chosen.suffix)
 
-    def _made(self, operation: str, count: int, seed: int) -> list[Any]:
+    def _generated(self, operation: str, count: int, seed: int) -> list[Any]:
         from understudy.cases.selection import edge_cases
 
-        key = operation, count, seed
-        if key not in self._lists:
-            while len(self._lists) >= _KEPT:
-                del self._lists[next(iter(self._lists))]
-            made = edge_cases(operation, count=count, seed=seed, document=self._document)
-            self._lists[key] = list(made)
-        return self._lists[key]
+        return list(edge_cases(operation, count=count, seed=seed, document=self._document))
 
     async def _exchanged(
         self, request: Any, values: Mapping[str, str], urls: Mapping[str, str]
