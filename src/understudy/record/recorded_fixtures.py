@@ -8,6 +8,7 @@ stubs only if they came after the last change, and these stubs end when the app 
 Operations without a state in the mock are served from stubs alone.
 """
 
+import json
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -193,16 +194,11 @@ def _known(own: str, other: str | None, persons: Mapping[str, _Entry]) -> Iterat
     yield from (f'private_slug = "{slug}"' for slug in private[:1])
     people = [slug for slug in persons if slug not in {own, other, *private}]
     if people:
-        yield f"people = {_listed(people)}"
+        yield f"people = {json.dumps(people)}"
 
 
 def _emails(person: _Entry) -> str:
-    return _listed(each["email"] for each in person["emails"])
-
-
-def _listed(texts: Iterable[str]) -> str:
-    quoted = [f'"{text}"' for text in texts]
-    return f"[{', '.join(quoted)}]"
+    return json.dumps([each["email"] for each in person["emails"]])  # a list of texts in TOML, too
 
 
 _FILE_NAME: Final = re.compile(r"[\w][\w.-]{0,99}", re.ASCII)
