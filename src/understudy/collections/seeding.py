@@ -159,12 +159,7 @@ def _typed(value: Any, name: str, shape: ItemShape) -> Any:
 
 
 class SeededRecords(Mapping[str, Any]):
-    """Records that are made on demand, as a document may have a thousand collections.
-
-    Args:
-        keys: Returns the keys.
-        make: Returns the record with a key.
-    """
+    """Records that are made on demand, as a document may have a thousand collections."""
 
     def __init__(self, keys: Callable[[], Iterable[str]], make: Callable[[str], Any]) -> None:
         self._keys = keys
@@ -270,7 +265,7 @@ class _Seeding:
             return items
         for parents in self._parents(collection):
             examples = () if items else tuple(_examples(collection, shape))
-            for example in examples or ():
+            for example in examples:
                 items.append(self._item(shape, maker, parents, example, items))
             for _ in range(len(examples), SEEDED):
                 items.append(self._item(shape, maker, parents, {}, items))
@@ -428,6 +423,8 @@ def _distinct(
 
 def _examples(collection: ResourceCollection, shape: ItemShape) -> Iterator[Mapping[str, Any]]:
     """Yields the valid items in the document's examples, one per identifier, or different without one."""
+    if shape.schema is None:
+        return
     seen: set[str] = set()
     for it in collection.operations:
         if it.role not in {"list", "read"} or it.response_path is None:
@@ -440,13 +437,9 @@ def _examples(collection: ResourceCollection, shape: ItemShape) -> Iterator[Mapp
                     continue
                 identifier = item.get(shape.identifier)
                 key = repr(item) if identifier is None else text_of(identifier)
-                if key not in seen and _is_item(shape, item):
+                if key not in seen and shape.schemas.validator(shape.schema).is_valid(item):
                     seen.add(key)
                     yield item
-
-
-def _is_item(shape: ItemShape, item: Any) -> bool:
-    return shape.schema is not None and shape.schemas.validator(shape.schema).is_valid(item)
 
 
 def _example_bodies(operation: Operation) -> Iterator[Any]:

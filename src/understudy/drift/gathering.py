@@ -143,13 +143,10 @@ def _cause(cause: DriftCause, hidden: _Hidden) -> ReportedCause:
         differences=differences,
         severity="minor" if cause.fault in {*NOTED, "learnt"} else cause.severity,
         words=BEARER_REFUSED
-        if cause.rule == BEARER and any(map(_is_refused, cause.differences))
+        if cause.rule == BEARER
+        and any(lacks_access(it.exchange, it.other) for it in cause.differences)
         else "",
     )
-
-
-def _is_refused(difference: Difference) -> bool:
-    return lacks_access(difference.exchange, difference.other)
 
 
 def _difference(

@@ -92,13 +92,7 @@ def value_of(fact: Fact) -> str:
 
 
 def learnt_facts(facts: Mapping[str, Fact], first: Observation, second: Observation) -> LearntFacts:
-    """Splits facts into those that still hold and those that both runs contradict alike.
-
-    Args:
-        facts: The facts, by rule.
-        first: A run at the deployment.
-        second: Another run there.
-    """
+    """Splits facts into those that still hold and those that both runs contradict alike."""
     shown, again = _contradicting(facts, first), _contradicting(facts, second)
     rules = catalogue()
     changed = tuple(
@@ -129,21 +123,15 @@ def _of_options(
         for rule, options in shown_options(run.exchanges, evaluator.history.emptied()).items()
         if rule in facts
     }
-    return {
-        rule: _Shown(" and ".join(sorted(values)), _others(values, value_of(facts[rule])))
-        for rule, values in shown.items()
-        if not _is_shown(rule, set(values), value_of(facts[rule]))
-    }
-
-
-def _is_shown(rule: str, values: set[str], before: str) -> bool:
-    """Tells whether readings confirm the learnt one; for points in time one of several is enough."""
-    return before in values if rule in _BY_MOMENTS else values == {before}
-
-
-def _others(values: Mapping[str, Exchange], before: str) -> tuple[Exchange, ...]:
-    """Returns the first exchange that shows a reading other than the one before."""
-    return (next(exchange for value, exchange in values.items() if value != before),)
+    contradicting = {}
+    for rule, values in shown.items():
+        before = value_of(facts[rule])
+        # for points in time one of several readings is enough
+        is_shown = before in values if rule in _BY_MOMENTS else values.keys() == {before}
+        if not is_shown:
+            first = next(exchange for value, exchange in values.items() if value != before)
+            contradicting[rule] = _Shown(" and ".join(sorted(values)), (first,))
+    return contradicting
 
 
 def _in_words(rule: str, option: str) -> str:

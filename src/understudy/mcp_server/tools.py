@@ -330,10 +330,6 @@ def explain_request(
     return _explanation(admin.call("GET", f"/requests/{request_id}"), chosen.base_url)
 
 
-def _scopes(scopes: list[str]) -> str:
-    return f"; scopes {' '.join(scopes)}" if scopes else ""
-
-
 def _test_of(entry: JsonObject, base: str) -> str:
     """Returns a pytest test that sends the request of an exchange again, and expects its status."""
     # both take long to import
@@ -368,12 +364,13 @@ def _explanation(entry: JsonObject, base: str) -> Explanation:
     refusal = why.get("refusal") or {}
     breach = refusal.get("breach") or {}
     operation = why.get("operation") or {}
+    scopes = f"; scopes {' '.join(why['scopes'])}" if why["scopes"] else ""
     return Explanation(
         id=entry["id"],
         request=f"{request['method']} {request['url']}",
         status=entry["response"]["status"],
         operation=operation.get("id"),
-        identity=f"{why['person'] or 'anonymous'} ({why['identity']}{_scopes(why['scopes'])})",
+        identity=f"{why['person'] or 'anonymous'} ({why['identity']}{scopes})",
         refusal=refusal.get("message"),
         where=breach.get("where"),
         expected=breach.get("expected"),

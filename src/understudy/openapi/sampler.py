@@ -9,7 +9,7 @@ decreasing effort until one attempt succeeds: optional members on fewer levels, 
 required members without retries.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from copy import deepcopy
 from itertools import islice
 from time import thread_time
@@ -306,7 +306,8 @@ class Sampler:
         declared = place.declared()
         required = [str(name) for names in place.values("required") for name in names]
         required = [name for name in dict.fromkeys(required) if not self._is_left_out(place, name)]
-        optional = [] if place.is_deep else self._optional(place, declared)
+        allowed = () if place.is_deep else filter(place.allows, declared)
+        optional = [name for name in allowed if not self._is_left_out(place, name)]
         most = place.most("maxProperties", len(declared) + len(required))
         names = [*dict.fromkeys([*required, *optional])][: max(most, len(required))]
         kept = set(names)
@@ -323,9 +324,6 @@ class Sampler:
         }
         yield made
         yield from accepted_objects(made, required, place, accepts, self._schemas)
-
-    def _optional(self, place: SchemaPlace, declared: Iterable[str]) -> list[str]:
-        return [n for n in declared if place.allows(n) and not self._is_left_out(place, n)]
 
     def _fewest(self, place: SchemaPlace, names: Sequence[str]) -> int:
         """Returns the least number of members; a map in a request gets one, to show its form."""
