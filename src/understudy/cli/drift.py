@@ -58,10 +58,6 @@ MOCK: Final = "the mock"
 def drift(options: DriftOptions, environment: Mapping[str, str]) -> int:
     """Compares, reports, and returns the exit code.
 
-    Args:
-        options: The options of the command line.
-        environment: Variables for the values ``env:NAME`` of a target file.
-
     Raises:
         StartupError: A file or an option is invalid, or a deployment does not respond.
     """

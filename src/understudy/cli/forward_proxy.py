@@ -51,6 +51,7 @@ class ForwardProxy(ThreadingTCPServer):
 
     def __enter__(self) -> Self:
         """Begins to accept connections."""
+        # looks 20 times a second whether it is to stop, as the command may be short
         threading.Thread(target=self.serve_forever, args=(0.05,), daemon=True).start()
         return self
 

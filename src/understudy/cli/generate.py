@@ -196,10 +196,6 @@ def _size(case: Case) -> int:
 def generate(options: GenerateOptions, environment: Mapping[str, str]) -> int:
     """Generates cases, sends them with ``--send``, writes them, and returns the exit code.
 
-    Args:
-        options: The options of the command.
-        environment: Variables for the values ``env:NAME`` of a target file.
-
     Raises:
         UsageError: Two options contradict one another.
         StartupError: An option, a file or the deployment cannot be used.

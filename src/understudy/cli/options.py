@@ -217,12 +217,7 @@ def values_of(record: Any) -> dict[str, Any]:
 
 
 def words_of(record: Any, names: Collection[str]) -> list[str]:
-    """Returns the words of a command line for the options that are not at their default.
-
-    Args:
-        record: The options of a command.
-        names: The fields whose options are included.
-    """
+    """Returns the words of a command line for some fields, where they are not at their default."""
     values, words = values_of(record), []
     for parameter in _parameters(type(record)):
         value = values[parameter.name]

@@ -17,11 +17,7 @@ EVERY = 5
 
 
 class Progress:
-    """Shows the phase, the rules settled, the requests sent and the budget left.
-
-    Args:
-        status: The line of the terminal that shows the progress.
-    """
+    """Shows the phase, the rules settled, the requests sent and the budget left."""
 
     def __init__(self, status: Status) -> None:
         self._status = status

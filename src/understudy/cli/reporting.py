@@ -136,13 +136,7 @@ def deliver(
 
 
 def end(console: Console, ending: Ending, following: str = "") -> ExitCode:
-    """Prints the exit code with its reason if it is not 0, and the next command.
-
-    Args:
-        console: The console of the report.
-        ending: The exit code.
-        following: The next command; empty for none.
-    """
+    """Prints the exit code with its reason if it is not 0, and the next command."""
     if ending.reason:
         print_line(console, f"Exit code {ending.code:d}: {ending.reason}.", "bold")
     if following:

@@ -147,11 +147,6 @@ class Supervisor:
 def supervise(settings: Settings, serve: Serve, ready: Callable[[Mapping[str, str]], None]) -> None:
     """Runs the workers of ``--workers`` until they are stopped.
 
-    Args:
-        settings: The settings of the mock.
-        serve: The function that each worker runs.
-        ready: Called with the addresses once every worker serves.
-
     Raises:
         StartupError: There is no shared store, a port is in use, or the platform cannot share ports.
     """

@@ -242,13 +242,7 @@ def deletion_of_several(
 
 
 def _identifiers_place(schemas: Schemas, schema: Node | None, names: Sequence[str]) -> Steps | None:
-    """Returns the place of a list of identifiers in a request body; None without one.
-
-    Args:
-        schemas: The schemas of the document.
-        schema: The schema of the body.
-        names: Canonical names of members that may identify an item.
-    """
+    """Returns the place of a list of identifiers in a request body; None without one."""
     members = schemas.members(schema)
     for name, node in {"": schema, **members}.items():
         items = schemas.items(node) if node and types_of(schemas, node) == {"array"} else None

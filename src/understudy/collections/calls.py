@@ -93,14 +93,7 @@ class Address(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class BoundCall:
-    """A call of an operation with state, with its resource.
-
-    Attributes:
-        call: The call.
-        stateful: The document with its state.
-        resource: The resource of the operation.
-        role: The operation in its role.
-    """
+    """A call of an operation with state, with its resource."""
 
     call: DocumentCall
     stateful: StatefulDocument

@@ -81,11 +81,6 @@ def creations(
 ) -> list[Creation]:
     """Returns the creations of all items that an item needs, and of the item itself as the last.
 
-    Args:
-        collection: The collection of the item.
-        model: The resources of the document.
-        document: The document.
-
     Raises:
         NoSequence: An item that it needs cannot be created.
     """
@@ -217,13 +212,7 @@ def parsed(request: CaseRequest) -> Any:
 
 
 class ItemBodies:
-    """Reads and adapts the bodies of one collection's operations.
-
-    Args:
-        document: The document.
-        collection: The collection.
-        creation: The creation of the item that the operations concern.
-    """
+    """Reads and adapts the bodies of one collection's operations."""
 
     def __init__(
         self, document: Document, collection: ResourceCollection, creation: Creation

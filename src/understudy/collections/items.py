@@ -179,6 +179,8 @@ STAGE_SECONDS: Final = 2.0
 """Seconds of the world's clock after which a job is in its next state."""
 
 _ATTEMPTS: Final = 20
+_STRIDE: Final = 1_000_003
+"""Added to an item's number for each further attempt: more than there can be items, so none is met twice."""
 _HEXADECIMAL_DIGITS: Final = 24
 _UUID_VERSION: Final = 4
 
@@ -266,12 +268,12 @@ class ItemMaker:
     def _texts(self, schema: Node, number: int, attempt: int) -> tuple[str, ...]:
         name = self._shape.identifier or ""
         if self._shape.schemas.keyword(schema, "format") == "uuid":
-            return (self._uuid(number + attempt * 1_000_003),)
+            return (self._uuid(number + attempt * _STRIDE),)
         sampled = Sampler(self._shape.schemas, self._seed, number + attempt).value(schema, name)
         keywords = (self._shape.schemas.keyword(schema, it) for it in ("pattern", "enum", "format"))
         is_free_text = all(it is None for it in keywords)
         if is_free_text and (not name or canonical(name).endswith("id")):
-            return (self._text(number + attempt * 1_000_003), sampled)
+            return (self._text(number + attempt * _STRIDE), sampled)
         # the examples of the document identify few items
         dynamic = Sampler(self._shape.schemas, self._seed, number + attempt, style=DYNAMIC)
         return (sampled, dynamic.value(schema, name))
@@ -437,12 +439,7 @@ def text_of(value: Any) -> str:
 
 
 class ItemRecords:
-    """The items of one world.
-
-    Args:
-        world: The world.
-        model: All that has state in the document.
-    """
+    """The items of one world."""
 
     def __init__(self, world: World, model: ResourceModel) -> None:
         self.world = world

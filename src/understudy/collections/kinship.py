@@ -238,11 +238,7 @@ def reach_otherwise(client: CollectionClient, first: KnownItem, second: KnownIte
 
 
 def _reach_as_other(client: CollectionClient, who: str, item: KnownItem) -> None:
-    """Reads, changes and deletes an item as another account, if the item must be the caller's own.
-
-    Raises:
-        Refusal: The budget or the time is used up, or the deployment does not respond.
-    """
+    """Reads, changes and deletes an item as another account, if the item must be the caller's own."""
     own = _why_own(client, who, item)
     if own is None:
         return
@@ -268,11 +264,7 @@ def _reach_as_other(client: CollectionClient, who: str, item: KnownItem) -> None
 def _delete_as_other(
     client: CollectionClient, who: str, item: KnownItem, own: tuple[str, list[Exchange]]
 ) -> None:
-    """Names an item in a list of those to delete, as another account; the refusal may be silent.
-
-    Raises:
-        Refusal: The budget or the time is used up, or the deployment does not respond.
-    """
+    """Names an item in a list of those to delete, as another account; the refusal may be silent."""
     request = deleting(client, [item])
     with suppress(NotPermitted):
         source = f"{client.source}, {AT_ONCE}"
@@ -282,11 +274,7 @@ def _delete_as_other(
 
 
 def _reach_without_scopes(client: CollectionClient, scopes: Sequence[str], item: KnownItem) -> None:
-    """Sends each operation that needs other scopes with a token that has only these.
-
-    Raises:
-        Refusal: The budget or the time is used up, or the deployment does not respond.
-    """
+    """Sends each operation that needs other scopes with a token that has only these."""
     for name in _REACHED:
         role = client.requests.collection.operation(name)
         missing = "" if role is None else missing_scopes(role.operation, scopes)
@@ -363,11 +351,7 @@ def _why_own(
 def _filter_as_other(
     client: CollectionClient, who: str, item: KnownItem, own: tuple[str, list[Exchange]]
 ) -> None:
-    """Lists as another account by each filter that an item of the caller's own fits.
-
-    Raises:
-        Refusal: The budget or the time is used up.
-    """
+    """Lists as another account by each filter that an item of the caller's own fits."""
     role, schemas = client.requests.needed("list"), client.state.maker.schemas
     shown_members = last_shown(item, client.model.identifier)
     values = {canonical(name): value for name, value in shown_members.items()}

@@ -21,13 +21,7 @@ from understudy.verify.scenarios import play_machine, scenario_settings
 
 
 class ItemsMachine(RuleBasedStateMachine):
-    """The Hypothesis state machine of a collection: its rules are requests to random items.
-
-    Args:
-        state: The inferred state of the run.
-        collection: The collection.
-        known: Rules that are known to be broken there.
-    """
+    """The Hypothesis state machine of a collection: its rules are requests to random items."""
 
     def __init__(
         self, state: InferredRun, collection: ResourceCollection, known: Collection[str]

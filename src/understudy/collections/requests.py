@@ -83,12 +83,7 @@ _WORDS: Final = re.compile(r"""['"`]([\w-]{1,60})['"`]""")  # quoted words in a 
 
 
 def named_values(refusal: Exchange, sent: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
-    """Yields values for members that a refusal mentions, from the numbers and quoted words in it.
-
-    Args:
-        refusal: The response that refused an item.
-        sent: The members that were sent.
-    """
+    """Yields values for members that a refusal mentions, from the numbers and quoted words in it."""
     text = refusal.response.body.decode("utf-8", "replace")
     for name, value in sent.items():
         if not re.search(rf"\b{re.escape(name)}\b", text, re.IGNORECASE):
@@ -474,11 +469,6 @@ class CollectionRequests:
         self, role: ResourceOperation, item: KnownItem, known: Mapping[str, Any] | None = None
     ) -> PreparedRequest:
         """Returns a request that changes members of an item, by default one member.
-
-        Args:
-            role: The operation.
-            item: The item.
-            known: The members and their values.
 
         Raises:
             NotPermitted: No member can be changed to a value that is certainly different.

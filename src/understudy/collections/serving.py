@@ -490,13 +490,7 @@ _FUNCTIONS: Final[Mapping[Role, Callable[[calls.BoundCall], HandlerResponse | No
 
 @dataclass(frozen=True, slots=True)
 class StatefulOperation:
-    """Handles one operation by the state of the document.
-
-    Attributes:
-        stateful: The document with its state.
-        resource: The resource of the operation.
-        role: The operation in its role.
-    """
+    """Handles one operation by the state of the document."""
 
     stateful: calls.StatefulDocument
     resource: Resource

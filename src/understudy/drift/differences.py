@@ -229,11 +229,6 @@ def compared(
 
     A sender is followed as long as all three runs send the same requests: after a response that
     differs, the next requests may depend on it.
-
-    Args:
-        first: The exchanges with the deployment.
-        second: The exchanges of its second run.
-        other: The exchanges with the other deployment.
     """
     again, theirs = _by_sender(second), _by_sender(other)
     for sender, exchanges in _by_sender(first).items():

@@ -154,13 +154,7 @@ class RunJudgement:
     def about(
         self, difference: Difference, number: int, other: "RunJudgement"
     ) -> Sequence[BrokenRule]:
-        """Returns the rules that this side breaks because of the aspect that differs.
-
-        Args:
-            difference: The difference.
-            number: The number of this side's exchange.
-            other: The judgement of the other side.
-        """
+        """Returns the rules that this side's exchange with a number breaks because of the aspect that differs."""
         key = difference.key
         names = {*self.cured.get(key, {}), *other.caused.get(key, {})}
         return [it for name, it in self.broken.get(number, {}).items() if name in names]
@@ -193,12 +187,7 @@ class Side(NamedTuple):
 
 
 def judgement(observation: Observation, sides: Iterable[Side]) -> RunJudgement:
-    """Judges the exchanges of one run, as they are and with the aspects of the other side.
-
-    Args:
-        observation: The run.
-        sides: The differences, as seen from this run.
-    """
+    """Judges the exchanges of one run, as they are and with the aspects of the other side."""
     evaluator = observation.evaluator
     if evaluator is None:
         return NO_JUDGEMENT
@@ -337,12 +326,7 @@ class RepeatedRun:
         return self._run.unseen(self._run.broken.keys(), self._again)
 
     def explained(self, rule: str, difference: Difference) -> Difference | None:
-        """Returns a difference with the exchanges that explain it; None if it is not explained.
-
-        Args:
-            rule: The rule that the difference breaks.
-            difference: The difference.
-        """
+        """Returns a difference with the exchanges that explain it; None if it is not explained."""
         number, aspect = difference.exchange.number, difference.aspect
         broken = self._run.broken
         for it in self._alike.get(number, ()):

@@ -135,12 +135,7 @@ def replay(
 
 
 def recorded(exchanges: Sequence[Exchange], target: Target) -> Phase:
-    """Returns a phase that replays recorded requests, except those that are not permitted.
-
-    Args:
-        exchanges: The recorded exchanges with a deployment.
-        target: The target file's content for that deployment.
-    """
+    """Returns a phase that replays recorded requests, except those that are not permitted."""
     own = [each for each in exchanges if each.site != "elsewhere"]
 
     def phase(run: Run) -> None:

@@ -63,13 +63,7 @@ def read_sightings(path: Path) -> Sightings:
 
 
 def with_sightings(report: DriftReport, earlier: Sightings, now: datetime) -> DriftReport:
-    """Returns a report whose entries have the times when they were first and last seen.
-
-    Args:
-        report: The report.
-        earlier: The history of earlier runs.
-        now: The time of this run.
-    """
+    """Returns a report whose entries have the times when they were first and last seen."""
 
     def dated(entry: ReportedEntry) -> ReportedEntry:
         known = earlier.seen.get(entry.fingerprint)

@@ -47,10 +47,6 @@ _PLAIN: Final = ("display_name", "location", "description", "job_title", "compan
 class FallbackPeople:
     """Adds the people and tokens of observed exchanges to a mock.
 
-    Args:
-        world: The world of the mock.
-        target: The deployment.
-
     Attributes:
         is_new: True if exchanges were observed since ``introduce`` was last called.
     """
@@ -180,12 +176,7 @@ class Fallback:
     async def respond(
         self, request: ProxiedRequest, failure: NoUpstreamResponse
     ) -> ProxiedResponse | None:
-        """Returns the mock's response; None for requests that the mock does not serve.
-
-        Args:
-            request: The request.
-            failure: Why the deployment did not respond.
-        """
+        """Returns the mock's response; None for requests that the mock does not serve."""
         place = self._routes.find(request.method, request.url)
         is_operation = bool(place.operation) and place.site == "resource"
         has_part = is_operation or request.path.startswith(_PICTURES)

@@ -50,10 +50,6 @@ _MOST_BYTES: Final = 1_000_000
 class AppWords:
     """Translates between an app's words and the pseudonyms of a recording.
 
-    Args:
-        recording: The directory of the recording.
-        key: The file with the key of its pseudonyms.
-
     Raises:
         StartupError: A file of the recording, or the key, cannot be read.
     """

@@ -50,9 +50,6 @@ class ProxiedAddresses:
 
     Clients call the proxy ``127.0.0.1``, ``localhost`` or ``[::1]``, and get addresses with the same
     name, as cookies belong to it.
-
-    Args:
-        servers: The servers of the deployment.
     """
 
     def __init__(self, servers: Sequence[ProxiedServer]) -> None:

@@ -30,11 +30,7 @@ _TEXTS: Final = frozenset({"title", "description", "example", "examples", "$comm
 
 
 class WholeValues:
-    """Writes the keywords of one document as JSON, with their references resolved.
-
-    Args:
-        document: The document.
-    """
+    """Writes the keywords of one document as JSON, with their references resolved."""
 
     def __init__(self, document: Document) -> None:
         self._document = document

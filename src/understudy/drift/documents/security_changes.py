@@ -21,11 +21,7 @@ Alternatives = tuple[Mapping[str, tuple[str, ...]], ...]
 
 
 class Schemes:
-    """Identifies the security schemes of a document by type and place, as names may differ.
-
-    Args:
-        document: The document.
-    """
+    """Identifies the security schemes of a document by type and place, as names may differ."""
 
     def __init__(self, document: Document) -> None:
         self._identities = {
@@ -33,11 +29,7 @@ class Schemes:
         }
 
     def credentials(self, alternatives: Alternatives) -> tuple[frozenset[str], ...]:
-        """Returns the credentials and scopes of each alternative; empty for anonymous access.
-
-        Args:
-            alternatives: The security requirements of an operation.
-        """
+        """Returns the credentials and scopes of each alternative; empty for anonymous access."""
         return tuple(
             frozenset(text for name, scopes in it.items() for text in self._texts(name, scopes))
             for it in alternatives or ({},)
