@@ -25,9 +25,6 @@ _CHUNK = 64 * 1024
 class ForwardProxy(ThreadingTCPServer):
     """A context manager that listens on a free port of loopback.
 
-    Attributes:
-        refused: The hosts that were refused.
-
     Args:
         hosts: The host names that are passed to the mock, in lower case.
         mock: Host and port of the mock, which serves https.

@@ -24,12 +24,7 @@ _DEFAULT = "default"
 
 
 class CapsuleFile(NamedTuple):
-    """The file of a capsule.
-
-    Attributes:
-        content: The bytes of the file.
-        world: Name of the world that the capsule was made of.
-    """
+    """The file of a capsule."""
 
     content: bytes
     world: str
@@ -131,12 +126,7 @@ def _opening(capsule: CapsuleFile, world: str) -> Preparation:
 
 
 def lines(opened: Any, url: str) -> list[str]:
-    """Returns the lines to print: the opened world, and commands to look at it.
-
-    Args:
-        opened: The response of ``POST /capsule``.
-        url: URL of the world.
-    """
+    """Returns the lines to print: the opened world, and commands to look at it."""
     number = opened["request"]
     place = f"before request {number}" if number else f"after request {opened['requests']}"
     where = "" if opened["world"] == _DEFAULT else f" --world {opened['world']}"

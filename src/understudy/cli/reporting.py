@@ -25,12 +25,7 @@ from understudy.verify.reports import report_of
 
 
 class Ending(NamedTuple):
-    """The exit code of a command.
-
-    Attributes:
-        code: The code.
-        reason: Why the code is not 0; empty for 0.
-    """
+    """The exit code of a command, and why it is not 0."""
 
     code: ExitCode
     reason: str = ""

@@ -44,11 +44,7 @@ OVERRIDE = (
 
 
 class StatefulDocument:
-    """A document with the state that was inferred from it.
-
-    Attributes:
-        beginning: The items of a new world.
-    """
+    """A document with the state that was inferred from it."""
 
     def __init__(self, document: Document, model: ResourceModel) -> None:
         self.document = document

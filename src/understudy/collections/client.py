@@ -48,12 +48,7 @@ OTHER = "other"
 
 @dataclass
 class InferredRun:
-    """The inferred state of one run.
-
-    Attributes:
-        run: The run.
-        model: The resources that were inferred from its document.
-    """
+    """The inferred state of one run."""
 
     run: Run
     model: ResourceModel

@@ -14,10 +14,6 @@ from understudy.openapi.loader import Document
 def inferred_state(document: Document, settings: Settings) -> InferredState | None:
     """Returns the state that is inferred from a document, or None without one.
 
-    Args:
-        document: The served document, as it was read.
-        settings: The settings of the mock.
-
     Raises:
         StartupError: The state-model file is invalid, or has no effect.
     """

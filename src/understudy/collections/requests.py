@@ -123,14 +123,7 @@ class ItemMembers(NamedTuple):
 
 @dataclass
 class RequestMaker:
-    """Makes the requests of one run.
-
-    Attributes:
-        document: The document.
-        seed: Seed of the sampled values.
-        token: A text that is unique to the run.
-        schemas: The validators of the document.
-    """
+    """Makes the requests of one run; a token makes its texts unique."""
 
     document: Document
     seed: int

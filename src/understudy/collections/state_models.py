@@ -93,10 +93,7 @@ class StateModel(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=
 
 
 def load_state_model(path: Path) -> StateModel:
-    """Reads a state-model file.
-
-    Args:
-        path: A YAML or JSON file.
+    """Reads a state-model file, in YAML or JSON.
 
     Raises:
         StartupError: The file cannot be read, or has an unknown key or an invalid value.

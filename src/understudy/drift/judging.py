@@ -173,13 +173,7 @@ class Judgements(NamedTuple):
 
 
 class Side(NamedTuple):
-    """A difference as seen from one of its two sides.
-
-    Attributes:
-        difference: The difference.
-        own: The exchange of this side.
-        other: The exchange of the other side.
-    """
+    """A difference as seen from one of its two sides."""
 
     difference: Difference
     own: Exchange

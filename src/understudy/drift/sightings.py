@@ -76,12 +76,6 @@ def with_sightings(report: DriftReport, earlier: Sightings, now: datetime) -> Dr
 def keep_sightings(report: DriftReport, earlier: Sightings, path: Path, now: datetime) -> None:
     """Writes the history, with the entries of a run added.
 
-    Args:
-        report: The report of the run, from ``with_sightings``.
-        earlier: The history of earlier runs.
-        path: The file.
-        now: The time of the run.
-
     Raises:
         StartupError: The file cannot be written.
     """

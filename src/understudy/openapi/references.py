@@ -182,13 +182,7 @@ _MOST_ADDED = YAML_VALUES.most // 10  # values that take the place of references
 
 
 class Spreading:
-    """Replaces references where OpenAPI has none by what they lead to, as bundlers do.
-
-    Args:
-        root: The document's content.
-        references: Resolves its references.
-        losses: Collects what is changed.
-    """
+    """Replaces references where OpenAPI has none by what they lead to, as bundlers do."""
 
     def __init__(self, root: dict[str, Any], references: References, losses: Losses) -> None:
         self._root = root

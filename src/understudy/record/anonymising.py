@@ -163,12 +163,6 @@ class _Passed(NamedTuple):
 class Anonymiser:
     """Makes the anonymous copies of exchanges that a recording keeps.
 
-    Args:
-        routes: Finds the operations of the document.
-        documents: Site to the document of its API.
-        pseudonyms: Makes the pseudonyms.
-        dropped: Counts the parts that are left out.
-
     Attributes:
         pictures: Pseudonym of an avatar's identifier, hash or picture name to the picture's form.
     """

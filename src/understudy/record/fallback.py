@@ -145,11 +145,6 @@ _WITHOUT_LIMITS: Final = {"rate-limits": "off"}
 class Fallback:
     """A mock that responds when the deployment does not.
 
-    Args:
-        deployment: The deployment.
-        routes: Finds the operation of a request.
-        announce: Called with a line for each response of the mock.
-
     Attributes:
         count: The number of responses of the mock.
         settled: Waits until all exchanges so far were observed.

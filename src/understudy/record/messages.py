@@ -219,13 +219,7 @@ class ProxiedRequest:
 
 @dataclass
 class ProxiedResponse:
-    """A response of the deployment, as far as it was received.
-
-    Attributes:
-        status: The status code.
-        fields: The header fields.
-        captured: The part of the body that was received.
-    """
+    """A response of the deployment, as far as it was received."""
 
     status: int
     fields: Fields

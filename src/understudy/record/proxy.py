@@ -53,15 +53,7 @@ from understudy.verify.target import is_loopback
 
 @dataclass(frozen=True, slots=True)
 class ProxyParts:
-    """The parts that all ports of a proxy share.
-
-    Attributes:
-        addresses: Translates the addresses of all servers.
-        upstream: Sends to the deployment.
-        judge: Judges the exchanges.
-        fallback: Responds if the deployment does not; None without.
-        overlaps: Keeps the exchanges in progress.
-    """
+    """The parts that all ports of a proxy share."""
 
     addresses: ProxiedAddresses
     upstream: Upstream

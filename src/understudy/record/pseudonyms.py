@@ -278,13 +278,7 @@ _LARGEST: Final = 4096
 
 @dataclass(frozen=True, slots=True)
 class PictureForm:
-    """Kind and size of a picture.
-
-    Attributes:
-        kind: Pillow's name of its format.
-        width: Width in pixels.
-        height: Height in pixels.
-    """
+    """Kind, by Pillow's name of the format, and size of a picture in pixels."""
 
     kind: str = "PNG"
     width: int = 512
@@ -314,12 +308,7 @@ def form_of(content: bytes) -> PictureForm | None:
 
 
 def drawn(form: PictureForm, digest: str) -> bytes:
-    """Returns a picture of three stripes.
-
-    Args:
-        form: Kind and size.
-        digest: Hexadecimal digits that determine the colours.
-    """
+    """Returns a picture of three stripes, in colours by hexadecimal digits."""
     colours = [tuple(bytes.fromhex(digest[at : at + 6])) for at in (0, 6, 12)]
     picture = Image.new("RGB", (form.width, form.height), colours[0])
     draw = ImageDraw.Draw(picture)

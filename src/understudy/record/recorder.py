@@ -45,12 +45,7 @@ from understudy.verify.target import Target
 
 @dataclass
 class ShownOption:
-    """The evidence for one option of a switch.
-
-    Attributes:
-        seen: The number of exchanges that show it.
-        lines: Short descriptions of some of them.
-    """
+    """The evidence for one option of a switch."""
 
     seen: int = 0
     lines: dict[str, None] = field(default_factory=dict)

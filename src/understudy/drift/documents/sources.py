@@ -291,13 +291,7 @@ _EXPLAINS: Final[Mapping[str, Callable[[DocumentChange, Difference], bool]]] = {
 
 @dataclass(frozen=True, slots=True)
 class ComparedDocuments:
-    """Changes between an older and a newer document.
-
-    Attributes:
-        old: Name of the older document.
-        new: Name of the newer document.
-        changes: The changes, the breaking ones first.
-    """
+    """Changes between an older and a newer document, the breaking ones first."""
 
     old: str
     new: str
