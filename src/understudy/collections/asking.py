@@ -7,7 +7,7 @@ under the same name, and an order whose two directions the document names, ``tit
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 from urllib.parse import unquote, urlsplit
 
 from understudy.collections import rules
@@ -20,7 +20,7 @@ from understudy.collections.names import LIMITS, canonical, moment_named, words
 from understudy.collections.requests import PreparedRequest
 from understudy.exchange.messages import Exchange
 from understudy.openapi.loader import Document, Node
-from understudy.openapi.operations import Operation, operations
+from understudy.openapi.operations import Operation, Parameter, operations
 from understudy.openapi.parameter_writing import query_texts, written
 from understudy.openapi.schemas import Schemas, schemas_of
 from understudy.terminal import counted
@@ -525,22 +525,8 @@ MOST_TEXTS: Final = 12
 """Largest number of parameters to try, at two requests each."""
 
 
-class TextParameter(NamedTuple):
-    """A parameter that takes any text.
-
-    Attributes:
-        operation: An operation that reads.
-        name: The name of the parameter.
-        location: ``path`` or ``query``.
-    """
-
-    operation: Operation
-    name: str
-    location: str
-
-
-def text_parameters(document: Document) -> Iterator[TextParameter]:
-    """Yields the parameters of reading operations that take any text."""
+def text_parameters(document: Document) -> Iterator[tuple[Operation, Parameter]]:
+    """Yields the parameters that take any text, in the path or query of operations that read."""
     schemas = schemas_of(document)
     for operation in operations(document):
         for it in operation.parameters if operation.method == "GET" else ():
@@ -549,10 +535,10 @@ def text_parameters(document: Document) -> Iterator[TextParameter]:
             is_text = schemas.types(it.schema) == {"string"}
             is_free = schemas.keyword(it.schema, "format") is None
             if is_text and is_free and schemas.for_requests.validator(it.schema).is_valid(_TRUE):
-                yield TextParameter(operation, it.name, it.location)
+                yield operation, it
 
 
-def ask_literally(state: InferredRun, parameter: TextParameter) -> None:
+def ask_literally(state: InferredRun, operation: Operation, parameter: Parameter) -> None:
     """Judges that a parameter takes a text literally, by two texts that would differ in a query.
 
     If the responses differ, both are requested again, as a response may differ by itself.
@@ -560,21 +546,21 @@ def ask_literally(state: InferredRun, parameter: TextParameter) -> None:
     Raises:
         Refusal: The budget or the time is used up, or the deployment does not respond.
     """
-    one, other = _ask(state, parameter, _TRUE), _ask(state, parameter, _FALSE)
+
+    def ask(text: str) -> Exchange:
+        is_path = parameter.location == "path"
+        request = state.maker.plain(operation, {parameter.name: text} if is_path else {})
+        request = request if is_path else request.asking({parameter.name: text})
+        return state.send(request, _SOURCE)
+
+    one, other = ask(_TRUE), ask(_FALSE)
     differs = _shown(one) != _shown(other)
     if differs:
-        again = _ask(state, parameter, _FALSE), _ask(state, parameter, _TRUE)
+        again = ask(_FALSE), ask(_TRUE)
         differs = tuple(map(_shown, again)) == (_shown(other), _shown(one))
     expected = f"the same response to {parameter.name} {_FALSE} and {_TRUE}, which nothing contains"
     actual = f"status {other.status} and {one.status}, with other bodies"
     state.note(rules.TEXT_LITERAL, expect(not differs, expected, actual, other), one)
-
-
-def _ask(state: InferredRun, parameter: TextParameter, text: str) -> Exchange:
-    is_path = parameter.location == "path"
-    request = state.maker.plain(parameter.operation, {parameter.name: text} if is_path else {})
-    request = request if is_path else request.asking({parameter.name: text})
-    return state.send(request, _SOURCE)
 
 
 def _shown(exchange: Exchange) -> tuple[int, bytes]:

@@ -489,8 +489,8 @@ class CollectionsJudge:
                 yield collection.path, partial(judge_collection, state, collection)
             for singleton in self.model.singletons:
                 yield singleton.path, partial(judge_singleton, state, singleton)
-        for it in self.texts:
-            yield it.operation.path, partial(asking.ask_literally, state, it)
+        for operation, parameter in self.texts:
+            yield operation.path, partial(asking.ask_literally, state, operation, parameter)
         for operation in self.bounded:
             yield operation.path, partial(bounds.send_at_bounds, state, operation)
 
