@@ -3,12 +3,14 @@
 import json
 from pathlib import Path
 
+import jsonschema_rs
 import pytest
 from click.testing import CliRunner, Result
 
 from understudy.cli import main
 from understudy.mock.app import Mock
 from understudy.mock.settings import Settings
+from understudy.openapi.yaml_files import read_yaml
 
 LABELLED = Path(__file__).parents[1] / "collections" / "inference" / "labelled"
 TASKS = str(LABELLED / "todo.yaml")
@@ -44,7 +46,8 @@ def test_a_written_model_and_its_schema_are_read_again(tmp_path):
     path = tmp_path / "model.yaml"
     assert infer(TASKS, "--write", path).exit_code == 0
     assert path.read_text().startswith("# yaml-language-server: $schema=./state_model.schema.json")
-    assert json.loads((tmp_path / "state_model.schema.json").read_text())["$defs"]
+    schema = json.loads((tmp_path / "state_model.schema.json").read_text())
+    jsonschema_rs.validate(schema, read_yaml(path))
     again = json.loads(infer(TASKS, "--state-model", path, "--json").output)
     assert {it["confidence"] for it in again["collections"]} == {1.0}
 

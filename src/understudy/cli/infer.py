@@ -48,7 +48,11 @@ def infer(
     # Documents take 0.1 s to import, which other commands need not wait for.
     from understudy.cli.writing import expect_writable
     from understudy.collections.inference import infer_resources
-    from understudy.collections.state_models import SCHEMA_FILE, state_model_text
+    from understudy.collections.state_models import (
+        SCHEMA_NAME,
+        state_model_schema,
+        state_model_text,
+    )
     from understudy.openapi.loader import load
 
     if write is not None:
@@ -56,7 +60,7 @@ def infer(
     model = infer_resources(load(document, changes.overlays), state_model)
     if write is not None:
         write.write_text(state_model_text(model), encoding="utf-8")
-        write.with_name(SCHEMA_FILE.name).write_text(SCHEMA_FILE.read_text(encoding="utf-8"))
+        write.with_name(SCHEMA_NAME).write_text(state_model_schema(), encoding="utf-8")
     if is_json:
         _print(model)
         return

@@ -22,7 +22,7 @@ from understudy.interface.recognition import interface_operations
 from understudy.openapi.loader import Document, load
 from understudy.record_schemas import schema_text
 from understudy.verify.target import is_loopback
-from understudy.verify.target_schema import SCHEMA_FILE, target_schema
+from understudy.verify.target_schema import SCHEMA_NAME, target_schema
 
 Kind = Literal["text", "url", "mode", "secret", "list", "number", "flag"]
 
@@ -263,7 +263,7 @@ def ask_for_target(path: Path, document: Path | None = None) -> None:
         )
         raise StartupError(msg) from None
     path.write_text(written(answers))
-    path.with_name(SCHEMA_FILE.name).write_text(schema_text(target_schema()))
+    path.with_name(SCHEMA_NAME).write_text(schema_text(target_schema()))
     _tell_what_is_next(path, answers)
 
 
@@ -363,7 +363,7 @@ _READERS: Mapping[str, Callable[[str], Any]] = {
 
 def written(answers: Answers) -> str:
     """Returns the content of the file; a key without an answer becomes a comment."""
-    lines = [f"#:schema ./{SCHEMA_FILE.name}"]
+    lines = [f"#:schema ./{SCHEMA_NAME}"]
     listed = [
         key for key in _keys() if not answers.document or key.table in _TABLES_OF_ANOTHER_SERVICE
     ]
@@ -399,9 +399,7 @@ def _toml(value: Any) -> str:
 def _tell_what_is_next(path: Path, answers: Answers) -> None:
     named = [str(a).removeprefix("env:") for a in answers.by_key.values() if str(a)[:4] == "env:"]
     unset = [name for name in dict.fromkeys(named) if not os.environ.get(name)]
-    click.echo(
-        f"{path} was written, and {SCHEMA_FILE.name}, by which editors complete and check it."
-    )
+    click.echo(f"{path} was written, and {SCHEMA_NAME}, by which editors complete and check it.")
     if unset:
         click.echo(f"  export {' '.join(f'{name}=…' for name in unset)}")
     click.echo(

@@ -1,8 +1,4 @@
-"""Reads and writes state-model files, which correct and complete the inference from a document.
-
-``python -m understudy.collections.state_models`` writes ``state_model.schema.json`` beside this
-module.
-"""
+"""Reads and writes state-model files, which correct and complete the inference from a document."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -34,7 +30,8 @@ from understudy.openapi.schemas import Schemas
 from understudy.openapi.yaml_files import read_yaml
 from understudy.record_schemas import record_schema, schema_text
 
-SCHEMA_FILE: Final = Path(__file__).with_name("state_model.schema.json")
+SCHEMA_NAME: Final = "state_model.schema.json"
+"""Name of the file with the JSON Schema, beside a state-model file."""
 
 
 class CollectionEntry(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
@@ -141,7 +138,7 @@ def _entry(collection: ResourceCollection, *, stateless: bool) -> CollectionEntr
 def state_model_text(model: ResourceModel) -> str:
     """Returns the text of the state-model file of a model, with the reasons as comments."""
     content: Mapping[str, Any] = msgspec.to_builtins(state_model_of(model))
-    lines = [f"# yaml-language-server: $schema=./{SCHEMA_FILE.name}"]
+    lines = [f"# yaml-language-server: $schema=./{SCHEMA_NAME}"]
     reasons = {it.path: it for it in (*model.resources, *model.uncertain)}
     for section, entries in content.items():
         lines.append(f"{section}:")
@@ -153,9 +150,9 @@ def state_model_text(model: ResourceModel) -> str:
     return "\n".join(lines) + "\n"
 
 
-def state_model_schema() -> dict[str, Any]:
+def state_model_schema() -> str:
     """Returns the JSON Schema (2020-12) of state-model files."""
-    return record_schema(StateModel, "A state-model file of understudy")
+    return schema_text(record_schema(StateModel, "A state-model file of understudy"))
 
 
 STATED = "stated in the state-model file"
@@ -281,7 +278,3 @@ class _Statement:
         request_path, _ = opened(self._schemas, request_schema(operation), names)
         has_item = bool(self._schemas.members(item))
         return ResourceOperation(role, operation, request_path, steps if has_item else None)
-
-
-if __name__ == "__main__":
-    SCHEMA_FILE.write_text(schema_text(state_model_schema()))

@@ -1,16 +1,12 @@
-"""Describes target files as a JSON Schema, by which editors complete and check them.
+"""Describes target files as a JSON Schema, by which editors complete and check them."""
 
-``target.schema.json`` beside this module is written by ``python -m
-understudy.verify.target_schema``.
-"""
-
-from pathlib import Path
 from typing import Any, Final
 
-from understudy.record_schemas import record_schema, schema_text
+from understudy.record_schemas import record_schema
 from understudy.verify.target import Target
 
-SCHEMA_FILE: Final = Path(__file__).with_name("target.schema.json")
+SCHEMA_NAME: Final = "target.schema.json"
+"""Name of the file with the schema, beside a target file."""
 
 
 def target_schema() -> dict[str, Any]:
@@ -28,7 +24,3 @@ def _without_null(member: dict[str, Any]) -> dict[str, Any]:
         return member
     (kind,) = (each for each in member["anyOf"] if each != {"type": "null"})
     return {**{name: member[name] for name in member if name not in {"anyOf", "default"}}, **kind}
-
-
-if __name__ == "__main__":
-    SCHEMA_FILE.write_text(schema_text(target_schema()))

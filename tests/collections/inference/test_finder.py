@@ -7,16 +7,13 @@ from tests.mock.asking import asking
 
 from understudy.collections.inference import find_resources, infer_resources
 from understudy.collections.state_models import (
-    SCHEMA_FILE,
     load_state_model,
-    state_model_schema,
     state_model_text,
 )
 from understudy.errors import StartupError
 from understudy.mock.app import Mock
 from understudy.mock.settings import Settings
 from understudy.openapi.loader import load
-from understudy.record_schemas import schema_text
 
 TASKS = Path(__file__).parent / "labelled" / "todo.yaml"
 TODOS = "/lists/{listId}/todos"
@@ -271,10 +268,6 @@ def test_a_misspelt_key_or_path_is_refused_with_the_nearest(text, message, tmp_p
     with pytest.raises(StartupError, match=r"model\.yaml") as refusal:
         infer_resources(load(TASKS), path)
     assert message in str(refusal.value)
-
-
-def test_the_schema_of_state_models_is_that_of_the_reader():
-    assert SCHEMA_FILE.read_text() == schema_text(state_model_schema())
 
 
 def test_an_empty_state_model_states_nothing(tmp_path):
