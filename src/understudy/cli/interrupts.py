@@ -51,16 +51,12 @@ def ended_by_sigterm() -> Iterator[Interruption]:
 
 @contextmanager
 def noted() -> Iterator[threading.Event]:
-    """Sets an event at the first Ctrl-C or SIGTERM; the second one raises KeyboardInterrupt.
-
-    Yields:
-        The event that the first signal sets.
-    """
+    """Yields an event that the first Ctrl-C or SIGTERM sets; the second raises KeyboardInterrupt."""
     interrupted = threading.Event()
 
-    def note(number: int, frame: Any) -> None:
+    def note(_number: int, _frame: Any) -> None:
         if interrupted.is_set():
-            _interrupt(number, frame)
+            raise KeyboardInterrupt
         interrupted.set()
 
     with _handled_by(note):
@@ -82,7 +78,3 @@ def _handled_by(handler: Callable[[int, Any], None]) -> Iterator[None]:
     finally:
         for number, earlier in before.items():
             signal.signal(number, earlier)
-
-
-def _interrupt(_number: int, _frame: Any) -> None:
-    raise KeyboardInterrupt

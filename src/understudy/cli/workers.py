@@ -39,9 +39,6 @@ class WorkerLink:
         announced: File descriptor to write the addresses to, once the worker serves.
         lifeline: File descriptor that reaches its end when the supervisor ends.
         is_first: True if the worker prints the first screen.
-
-    Attributes:
-        is_first: True if the worker prints the first screen.
     """
 
     def __init__(self, announced: int, lifeline: int, *, is_first: bool) -> None:
