@@ -512,16 +512,16 @@ class CollectionsJudge:
             with suppress(NotPermitted, LimitExceeded, StartupError):
                 play_items(state, collection, known, examples, steps)
 
-    def _playable(self, run: Run) -> list[tuple[ResourceCollection, frozenset[str]]]:
-        """Returns the collections in which the run created items, with the rules found broken."""
+    def _playable(self, run: Run) -> Iterator[tuple[ResourceCollection, frozenset[str]]]:
+        """Yields the collections in which the run created items, with the rules found broken."""
         sources = {it.source for it in run.exchanges if it.response.is_success}
-        collections = [it for it in self.model.collections if source_of(it.path) in sources]
-        broken: dict[str, set[str]] = {}
-        for finding in run.evaluator.findings:
-            for collection in collections:
-                if finding.exchange.source.startswith(source_of(collection.path)):
-                    broken.setdefault(collection.path, set()).add(finding.rule.id)
-        return [(it, frozenset(broken.get(it.path, ()))) for it in collections]
+        findings = list(run.evaluator.findings)
+        for collection in self.model.collections:
+            source = source_of(collection.path)
+            if source in sources:
+                # a comma is before what is done there, such as a read after a deletion
+                found = (it for it in findings if f"{it.exchange.source},".startswith(f"{source},"))
+                yield collection, frozenset(it.rule.id for it in found)
 
     def unchecked_rules(self) -> dict[str, str]:
         """Returns the rules of inferred state that cannot be checked here, each with the reason."""

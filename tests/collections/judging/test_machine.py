@@ -68,6 +68,23 @@ def test_what_the_fixed_sequence_has_shown_is_not_looked_for_again(play):
     assert after == []
 
 
+def test_what_is_broken_below_an_item_is_looked_for_in_the_collection_of_the_item(monkeypatch):
+    class ListsBerthsOfNoHarbour(Service):
+        def listed(self, who, path, query):
+            return [] if path.endswith("/berths") else super().listed(who, path, query)
+
+    def play_items(_state, collection, known, *_numbers):
+        played[collection.path] = known
+
+    played: dict[str, frozenset[str]] = {}
+    monkeypatch.setattr("understudy.collections.machine.play_items", play_items)
+    verified(ListsBerthsOfNoHarbour(), HARBOURS, phases=(("scenarios", scenarios(1)),))
+    assert played == {
+        "/harbours": frozenset(),
+        "/harbours/{harbourId}/berths": {"inferred-create-listed"},
+    }
+
+
 def test_a_scenario_that_the_budget_ends_prints_nothing_before_a_report(capsys):
     outcome = verified(Service(), requests=90, phases=(("scenarios", scenarios(10)),))
     assert any("scenario" in it.source for it in outcome.exchanges)
