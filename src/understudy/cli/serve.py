@@ -465,9 +465,8 @@ def _serve(
         link: The connection with the supervisor of several workers; None for a single process.
     """
     _give_memory_back()
-    tls = _certificate(
-        settings
-    )  # before the ports, whose errors would hide those of the certificate
+    # before the ports, whose errors would hide those of the certificate
+    tls = _certificate(settings)
     with _bound(settings, is_shared=link is not None) as (resource, authorization):
         scheme = "https" if tls else "http"
         site_url, auth_url = serving.url_of(resource, scheme), serving.url_of(authorization, scheme)

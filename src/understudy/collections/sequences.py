@@ -118,9 +118,8 @@ class ItemSteps:
             draft = put(name, text)
         for parameter in role.operation.parameters:
             if parameter.location == "header" and parameter.name.lower() == "if-match":
-                draft = draft.with_headers(
-                    parameter.name, "*"
-                )  # matches any state (RFC 9110, 13.1.1)
+                # matches any state (RFC 9110, 13.1.1)
+                draft = draft.with_headers(parameter.name, "*")
         return draft
 
     def create(self, case: Case | None = None) -> Step:

@@ -507,10 +507,8 @@ class StatefulOperation:
         try:
             return _FUNCTIONS[self.role.role](bound)
         except Problem as problem:
-            problem.headers = (
-                *problem.headers,
-                calls.OVERRIDE,
-            )  # says how to correct the inference
+            # says how to correct the inference
+            problem.headers = (*problem.headers, calls.OVERRIDE)
             raise
 
     def path_values(self) -> Mapping[str, str]:

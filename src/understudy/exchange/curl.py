@@ -123,9 +123,8 @@ def in_double_quotes(text: str, secrets: Mapping[str, str]) -> str:
     names = "|".join(map(re.escape, secrets.values())) or "(?!)"  # which matches nothing
     escaped = re.sub(r'["\\`]', r"\\\g<0>", text)
     escaped = re.sub(rf"\$(?!(?:{names})\b)", r"\$", escaped)
-    return (
-        '"' + escaped.replace("!", "\"'!'\"") + '"'
-    )  # an interactive shell replaces !word from its history
+    # an interactive shell replaces !word from its history
+    return '"' + escaped.replace("!", "\"'!'\"") + '"'
 
 
 def call_arguments(request: Request, secrets: Mapping[str, str]) -> str:

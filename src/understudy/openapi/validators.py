@@ -455,9 +455,8 @@ def _reference_keyword(compiler: Compiler) -> type:
 
         def iter_errors(self, value: Any) -> Iterator[ValueError]:
             if not weak.accepts(self._pointer, value):
-                yield ValueError(
-                    self._pointer
-                )  # replaced by the errors of the target (``_rebased``)
+                # replaced by the errors of the target (``_rebased``)
+                yield ValueError(self._pointer)
 
     return Reference
 

@@ -507,9 +507,8 @@ class Evaluator:
             return new
         if is_not_modified(exchange) or wants_length(exchange):
             return new
-        is_failure = (
-            self.is_foreign and exchange.status >= HTTPStatus.INTERNAL_SERVER_ERROR
-        )  # a finding by itself
+        # a finding by itself
+        is_failure = self.is_foreign and exchange.status >= HTTPStatus.INTERNAL_SERVER_ERROR
         if is_failure or is_of_deleted(exchange, operation):
             return new
         errors = judge.judge(exchange, operation)
