@@ -78,11 +78,7 @@ def mock_deployment(
 
 
 class InProcess(httpx.BaseTransport):
-    """Sends requests to the two servers of a mock without a socket.
-
-    Args:
-        mock: The mock that responds.
-    """
+    """Sends requests to the two servers of a mock without a socket."""
 
     def __init__(self, mock: Mock) -> None:
         self._runner = asyncio.Runner()

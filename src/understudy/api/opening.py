@@ -66,12 +66,7 @@ MOST_TIME: Final = timedelta(minutes=5)
 def limits_of(
     deployment: Deployment, options: DeploymentOptions
 ) -> tuple[int | None, timedelta | None]:
-    """Returns the most requests and the longest time of a run; None for no limit but the hour's.
-
-    Args:
-        deployment: The deployment.
-        options: The caller's options, whose limits replace the default ones.
-    """
+    """Returns the most requests and the longest time of a run; None for no limit but the hour's."""
     document, is_limited = deployment.document, options.has_default_limits
     if options.is_mock or document is None or not is_limited or interface_operations(document):
         return options.max_requests, options.max_time

@@ -11,12 +11,7 @@ _OTHER_PROTOCOL = ("WRONG_VERSION_NUMBER", "RECORD_LAYER_FAILURE", "UNKNOWN_PROT
 
 
 def failure_in_words(error: httpx.HTTPError, url: str) -> str:
-    """Returns the reason why a request got no response, as a sentence.
-
-    Args:
-        error: The client's error.
-        url: The URL of the request.
-    """
+    """Returns the reason why a request got no response, as a sentence."""
     parts = urlsplit(url)
     address = f"{parts.hostname}:{parts.port or (443 if parts.scheme == 'https' else 80)}"
     kinds = {type(cause) for cause in causes(error)}

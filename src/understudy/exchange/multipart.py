@@ -51,10 +51,6 @@ def boundary_of(content_type: str) -> bytes:
 def read(content: bytes, boundary: bytes) -> list[FormPart]:
     """Returns the parts of a form, in order.
 
-    Args:
-        content: The body.
-        boundary: The boundary between the parts.
-
     Raises:
         MultipartError: The body cannot be read.
         LimitExceeded: The body has too many parts.
@@ -98,13 +94,7 @@ def parts_of(content: bytes, content_type: str) -> list[FormPart]:
 
 
 def written(part: FormPart, media_type: str, boundary: str) -> bytes:
-    """Returns a form with one file.
-
-    Args:
-        part: The file.
-        media_type: Its media type.
-        boundary: The boundary around it.
-    """
+    """Returns a form with one file."""
     head = (
         f'--{boundary}\r\nContent-Disposition: form-data; name="{part.name}"; '
         f'filename="{part.filename}"\r\nContent-Type: {media_type}\r\n\r\n'

@@ -145,12 +145,7 @@ class WorldChanges:
             rows[place] = row
 
     def add(self, rows: Rows, context: RequestContext) -> None:
-        """Adds a handled request, to which all changes since the previous one are attributed.
-
-        Args:
-            rows: Encodes records and settings.
-            context: The request, whose response is ready.
-        """
+        """Adds a handled request, to which all changes since the previous one are attributed."""
         is_own = context.world is self.world and not context.path.startswith(PRIVATE_PATHS)
         if is_own:
             shorten(context)
@@ -212,13 +207,7 @@ class WorldChanges:
         }
 
     def message(self, rows: Rows, tag: bytes, capacity: int) -> Any:
-        """Returns the changes as a message for the store to write.
-
-        Args:
-            rows: Encodes records and settings.
-            tag: Identifies the commit.
-            capacity: Largest number of entries in a journal.
-        """
+        """Returns the changes as a message for the store to write."""
         world = self.world
         if self.is_removed:
             return {"name": world.name, "is_removed": True, "windows": []}
@@ -294,13 +283,7 @@ class WorldChanges:
         return {"forgotten": journal.forgotten, "resumed": journal.total, "entries": entries}
 
     def accepted(self, rows: Rows, reply: Sequence[Any], tag: bytes) -> None:
-        """Updates the replica's knowledge after the store has written the changes.
-
-        Args:
-            rows: Encodes windows.
-            reply: The store's reply for this world.
-            tag: Identifies the commit.
-        """
+        """Updates the replica's knowledge after the store has written the changes."""
         _, before, total, counted, _ = reply
         is_continued = self.copy.journal == before and not self.has_other_journal
         if self.has_other_journal or (is_continued and any(it.is_own for it in self.requests)):

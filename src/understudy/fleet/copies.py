@@ -243,13 +243,7 @@ _DROPPED_AT_ONCE = 2
 
 
 class Copies:
-    """The copies of worlds on a replica, the least recently used first.
-
-    Args:
-        worlds: The worlds of the replica.
-        rows: Encodes and decodes records.
-        find: Finds operations by name.
-    """
+    """The copies of worlds on a replica, the least recently used first."""
 
     def __init__(self, worlds: ReplicatedWorlds, rows: Rows, find: FindEndpoint) -> None:
         self._worlds = worlds

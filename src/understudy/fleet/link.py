@@ -170,12 +170,7 @@ class Turns:
         return f"{CHANNEL}{self.replica}"
 
     def expect(self, name: str, tag: bytes) -> None:
-        """Notes that the store has queued the replica for a turn at a world.
-
-        Args:
-            name: The world.
-            tag: The tag of the replica's copy.
-        """
+        """Notes that the store has queued the replica for a turn at a world."""
         self._turns[name] = _Turn(tag)
 
     def forget_all(self) -> None:
@@ -184,10 +179,6 @@ class Turns:
 
     async def wait(self, name: str, tag: bytes) -> Sequence[Any] | None:
         """Waits for the turn at a world, if the replica is queued for one.
-
-        Args:
-            name: The world.
-            tag: The tag of the replica's copy.
 
         Returns:
             The store's reply with the changes since the tag; None if there are none for it.

@@ -56,12 +56,6 @@ class Store(Protocol):
 class ReplicaTransaction:
     """One attempt at a request, or at a group of requests.
 
-    Args:
-        store: The store.
-        worlds: The copies.
-        names: The worlds that the transaction holds.
-        locks: The locks of these worlds, released at the end.
-
     Attributes:
         names: The worlds that the transaction holds.
         is_over: Whether it was committed or undone.
@@ -321,12 +315,7 @@ CURRENT: ContextVar[ReplicaTransaction | None] = ContextVar("understudy.transact
 
 
 class ChangeGatherer:
-    """Gathers the changes that worlds report in the transaction of the current request.
-
-    Args:
-        rows: Encodes records.
-        refresh: Updates the copy of a world.
-    """
+    """Gathers the changes that worlds report in the transaction of the current request."""
 
     numbers_requests = True
 

@@ -98,10 +98,6 @@ class Facts(Struct, frozen=True, forbid_unknown_fields=True):
 def load_facts(path: Path, rules: Iterable[Rule]) -> Facts:
     """Loads a facts file.
 
-    Args:
-        path: The file.
-        rules: The catalogue.
-
     Raises:
         StartupError: The file cannot be read, or names an unknown rule or option.
     """

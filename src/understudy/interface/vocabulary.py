@@ -260,11 +260,7 @@ def user_info_document(document: Document, vocabulary: Vocabulary) -> Document:
 
 
 class _Rewriting:
-    """Copies a document with other words, and leaves the original unchanged.
-
-    Args:
-        vocabulary: The deployment's words.
-    """
+    """Copies a document with other words, and leaves the original unchanged."""
 
     def __init__(self, vocabulary: Vocabulary) -> None:
         self._vocabulary = vocabulary

@@ -124,13 +124,7 @@ def refused(address: ReturnAddress, refusal: RefusedRedirect) -> str:
 
 
 def note_risks(world: World, request: AuthorizationRequest, notes: list[str]) -> None:
-    """Notes a missing ``state`` or ``code_challenge``, which protect the person (RFC 9700, 2.1.1, 4.7).
-
-    Args:
-        world: World of the request.
-        request: Validated request.
-        notes: Journal's notes on the request.
-    """
+    """Notes a missing ``state`` or ``code_challenge``, which protect the person (RFC 9700, 2.1.1, 4.7)."""
     client_id = request.return_address.application.client_id
     if request.return_address.state is None:
         note_problem(world, client_id, "no-state", notes)

@@ -43,13 +43,7 @@ MULTIPART_HINT = (
 
 
 class OAuthError(Problem):
-    """An error response in the shape of RFC 6749, 5.2.
-
-    Args:
-        error: Error code.
-        description: Cause and remedy, without secrets.
-        headers: Further headers.
-    """
+    """An error response in the shape of RFC 6749, 5.2; its description contains no secrets."""
 
     status = 400
 

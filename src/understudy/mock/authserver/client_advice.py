@@ -28,14 +28,7 @@ ADVICE = {
 
 
 def note_problem(world: World, client_id: str, problem: str, notes: list[str]) -> None:
-    """Notes a problem of a client, for the journal and for its developer.
-
-    Args:
-        world: World of the request.
-        client_id: Client ID of the client.
-        problem: Key of ADVICE.
-        notes: Journal's notes on the request.
-    """
+    """Notes a problem of a client, a key of ADVICE, for the journal and for its developer."""
     notes.append(f"{client_id}: {ADVICE[problem]}")
     key = f"{client_id} {problem}"
     before = world.get(CLIENT_ADVICE, key)

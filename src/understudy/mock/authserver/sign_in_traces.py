@@ -103,13 +103,7 @@ def _challenge(parameters: Mapping[str, str]) -> Iterator[Judged]:
 def judged_token(
     form: Mapping[str, str], authorization: Mapping[str, str], headers: Mapping[bytes, bytes]
 ) -> Iterator[Judged]:
-    """Judges the parameters of the token request that exchanges a code (interface, Code grant).
-
-    Args:
-        form: Parameters of the token request.
-        authorization: Parameters of the authorization request.
-        headers: Header fields of the token request.
-    """
+    """Judges the parameters of the token request that exchanges a code (interface, Code grant)."""
     names = ("grant_type", "client_secret", "code_verifier")
     grant, secret, verifier = (form.get(name, "") for name in names)
     fault = "" if grant == "authorization_code" else "It must be authorization_code."

@@ -441,11 +441,7 @@ def _drop_unknown(errors: Sequence[Any], value: Any) -> bool:
 
 
 class XmlReader:
-    """Decodes XML as the schemas of one document describe it (OpenAPI 3.0.3, XML Object).
-
-    Args:
-        schemas: The document's validators.
-    """
+    """Decodes XML as the schemas of one document describe it (OpenAPI 3.0.3, XML Object)."""
 
     def __init__(self, schemas: Schemas) -> None:
         self._schemas = schemas

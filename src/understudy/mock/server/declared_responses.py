@@ -556,13 +556,7 @@ _EXAMPLES: Final = frozenset({"const", "default", "enum", "example", "examples"}
 
 
 def sample_headers(response: DeclaredResponse, schemas: Schemas, seed: int) -> Headers:
-    """Returns the declared headers of a response, each with a value that its schema accepts.
-
-    Args:
-        response: Response, as the document declares it.
-        schemas: The document's validators.
-        seed: Seed of generated values.
-    """
+    """Returns the declared headers of a response, each with a value that its schema accepts."""
     declared = (it for it in response.headers if it.name.lower() not in _MADE_BY_SERVER)
     return tuple((header.name.lower(), _value(header, schemas, seed)) for header in declared)
 

@@ -176,11 +176,7 @@ Choose = Callable[[Sequence[str]], Mapping[str, str]]
 
 
 def choosing(choose: Choose) -> Step:
-    """Returns the step that reads ``X-Mock-Choose: avatar-delete-status=200, scopes=ignored``.
-
-    Args:
-        choose: Parses the ``name=option`` texts.
-    """
+    """Returns the step that reads ``X-Mock-Choose: avatar-delete-status=200, scopes=ignored``."""
 
     def take_choices(context: RequestContext) -> None:
         header = context.headers.get(CHOOSE_HEADER)

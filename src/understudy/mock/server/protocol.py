@@ -443,9 +443,6 @@ class HttpConnection(HttpToolsProtocol):
 
         uvicorn stops its timer with every byte and starts it only with a response, so an empty line
         would keep a connection open for ever. A new timer costs a tenth of a response; one is reused.
-
-        Args:
-            timer: The running timer, if any.
         """
         cycle = self.cycle
         is_idle = cycle is None or cycle.response_complete  # type: ignore[redundant-expr]  # uvicorn starts with None

@@ -235,12 +235,7 @@ class _Stopping:
 
 
 class _Listener(uvicorn.Server):
-    """uvicorn's server with a shared shutdown, as several servers run on one loop.
-
-    Args:
-        config: Settings of uvicorn.
-        stopping: Shutdown of all servers.
-    """
+    """uvicorn's server with a shared shutdown, as several servers run on one loop."""
 
     def __init__(self, config: uvicorn.Config, stopping: _Stopping) -> None:
         super().__init__(config)

@@ -98,9 +98,6 @@ class Site:
 
     The methods are in the order in which a request passes them.
 
-    Args:
-        config: Configuration of the address.
-
     Attributes:
         respond: Responds to an ordinary request in one call, as ``FastPath.respond`` does; with a shared
             store, the response is sent after the commit.

@@ -86,11 +86,6 @@ def stub_for(context: RequestContext, *, is_early: bool = False) -> Fault | None
 def stubbed(context: RequestContext, endpoint: Endpoint, own: _Own) -> _Made:
     """Returns the response of a matching stub, or else the mock's own.
 
-    Args:
-        context: Request.
-        endpoint: Operation of the request.
-        own: Returns the mock's own response.
-
     Raises:
         Problem: The mock refuses the request, and the stub only changes the mock's response.
     """

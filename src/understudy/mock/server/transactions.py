@@ -64,12 +64,6 @@ class Transaction(Protocol):
 class Delivery:
     """Sends one response, and holds its messages until the request is committed.
 
-    Args:
-        transaction: Transaction of the request.
-        journaling: Observes the request before the commit.
-        context: Request.
-        send: ASGI send of the client.
-
     Attributes:
         is_done: Whether the request is committed.
     """
@@ -231,13 +225,7 @@ async def committed(
 
 
 class TransactionMiddleware:
-    """Runs every request as a transaction, and journals it: the outermost layer of a replica.
-
-    Args:
-        app: Next layer.
-        journaling: Makes the contexts of requests, and journals them.
-        store: Store that the replicas share.
-    """
+    """Runs every request as a transaction, and journals it: the outermost layer of a replica."""
 
     def __init__(self, app: ASGIApp, journaling: Journaling, store: SharedStore) -> None:
         self._app = app
@@ -310,12 +298,7 @@ class TransactionMiddleware:
 
 
 class ReplayedReceive:
-    """ASGI receive that keeps the body of a request, and replays it for further attempts.
-
-    Args:
-        receive: ASGI receive of the client.
-        has_body: Whether the headers announce a body.
-    """
+    """ASGI receive that keeps the body of a request, and replays it for further attempts."""
 
     def __init__(self, receive: Receive, *, has_body: bool) -> None:
         self._receive = receive
@@ -356,13 +339,7 @@ _MOST_AT_ONCE = 64
 
 
 class Groups:
-    """Groups the requests of one address by their world, and commits each group at once.
-
-    Args:
-        fast_path: Handles ordinary requests.
-        store: Store that the replicas share.
-        stack: Middleware stack, which handles all other requests.
-    """
+    """Groups the requests of one address by their world, and commits each group at once."""
 
     def __init__(self, fast_path: FastPath, store: SharedStore, stack: ASGIApp) -> None:
         self.stack = stack

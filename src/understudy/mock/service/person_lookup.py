@@ -93,12 +93,7 @@ def find_person(call: Call, identifier: str) -> Person | None:
 
 @upholds("email-hash-normalised")
 def find_by_md5(call: Call, digits: str) -> Person | None:
-    """Returns the person with this MD5 hash of an e-mail address, if such hashes are accepted.
-
-    Args:
-        call: Call.
-        digits: Hexadecimal digits in lower case.
-    """
+    """Returns the person with this MD5 hash of an address, in lower case, if such are accepted."""
     if not (is_md5(digits) and takes_md5(call)):
         return None
     slug = indexes(call.world).by_md5.get(digits)

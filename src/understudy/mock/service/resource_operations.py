@@ -105,12 +105,7 @@ def header_names(vocabulary: Vocabulary) -> dict[str, str]:
 
 
 def uncovered_names(endpoints: Sequence[Endpoint], vocabulary: Vocabulary) -> list[str]:
-    """Returns the declared names that the mock does not know, each with its first operation.
-
-    Args:
-        endpoints: Operations of the document in force.
-        vocabulary: Names in the deployment.
-    """
+    """Returns the declared names that the mock does not know, each with its first operation."""
     known_types = set(to_builtins(vocabulary.qr_types).values())
     names: dict[str, list[str]] = {}
     for endpoint in endpoints:

@@ -134,12 +134,7 @@ CLIENT_ADVICE: Collection[ClientAdvice] = Collection(
 
 
 class FailedAttempts(Struct, frozen=True):
-    """Failed attempts to give one secret.
-
-    Attributes:
-        since: Time of the first attempt.
-        count: Number of attempts.
-    """
+    """Failed attempts to give one secret."""
 
     since: Instant
     count: Count

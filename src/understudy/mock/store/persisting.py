@@ -73,13 +73,7 @@ _OPTIONS = (
 
 
 def fingerprint(settings: Settings, fixtures: Path, documents: Iterable[Path]) -> Mapping[str, str]:
-    """Returns the digests of the files and options that must be equal at all replicas, by name.
-
-    Args:
-        settings: The settings of the mock.
-        fixtures: The directory of its fixtures.
-        documents: The files of the document in force.
-    """
+    """Returns the digests of the files and options that must be equal at all replicas, by name."""
     optional = {
         "--vocabulary": settings.vocabulary,
         "--state-model": settings.state_model,
