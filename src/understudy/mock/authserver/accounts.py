@@ -4,7 +4,6 @@ Throttling protects client secrets, codes and passwords (RFC 6749, 10.10; RFC 97
 """
 
 import hmac
-from dataclasses import dataclass
 from datetime import timedelta
 from typing import Literal
 
@@ -21,33 +20,9 @@ FAILURES = 10
 PAUSE = timedelta(minutes=1)
 
 
-@dataclass(frozen=True, slots=True)
-class Attempts:
-    """The attempts at one secret.
-
-    Attributes:
-        world: World of the secret, whose clock is used.
-        collection: Collection with the counts of failed attempts of this kind.
-        name: Owner of the secret, which is the key in the collection.
-    """
-
-    world: World
-    collection: Collection[FailedAttempts]
-    name: str
-
-    def failed(self) -> None:
-        """Counts a failed attempt."""
-        now = self.world.clock.now()
-        failed = self.world.get(self.collection, self.name)
-        if failed is None or now >= failed.since + PAUSE:
-            failed = FailedAttempts(now, 0)
-        counted = FailedAttempts(failed.since, failed.count + 1)
-        self.world.put(self.collection, self.name, counted)
-
-
 @upholds("guessing-slowed")
-def hold_off(world: World, collection: Collection[FailedAttempts], name: str) -> Attempts:
-    """Returns the attempts at a secret, or refuses a further attempt.
+def hold_off(world: World, collection: Collection[FailedAttempts], name: str) -> None:
+    """Refuses an attempt at a secret after too many failed ones; ``name`` is the secret's owner.
 
     Raises:
         TooManyRequests: Too many attempts failed within a minute.
@@ -58,7 +33,15 @@ def hold_off(world: World, collection: Collection[FailedAttempts], name: str) ->
         seconds = int((failed.since + PAUSE - now).total_seconds()) + 1
         msg = f"Too many failed attempts; wait {seconds} seconds."
         raise TooManyRequests(msg, code="slow_down", headers=(("retry-after", str(seconds)),))
-    return Attempts(world, collection, name)
+
+
+def count_failure(world: World, collection: Collection[FailedAttempts], name: str) -> None:
+    """Counts a failed attempt at a secret."""
+    now = world.clock.now()
+    failed = world.get(collection, name)
+    if failed is None or now >= failed.since + PAUSE:
+        failed = FailedAttempts(now, 0)
+    world.put(collection, name, FailedAttempts(failed.since, failed.count + 1))
 
 
 PasswordCheck = Literal["wrong", "password", "application_password"]
@@ -83,10 +66,11 @@ def check_password(
     """
     person = find_account(world, username)
     # counted per account: it has several user names, and unknown names would fill the store
-    attempts = hold_off(world, FAILED_SIGN_INS, person.slug if person else UNKNOWN_ACCOUNT)
+    name = person.slug if person else UNKNOWN_ACCOUNT
+    hold_off(world, FAILED_SIGN_INS, name)
     check = compared(person, password)
     if check == "wrong":
-        attempts.failed()
+        count_failure(world, FAILED_SIGN_INS, name)
     return person, check
 
 

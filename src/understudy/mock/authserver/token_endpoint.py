@@ -14,7 +14,7 @@ from msgspec.structs import replace
 
 from understudy.interface.rules import upholds
 from understudy.mock.authserver import accounts, authorization_request
-from understudy.mock.authserver.accounts import hold_off
+from understudy.mock.authserver.accounts import count_failure, hold_off
 from understudy.mock.authserver.authorization_request import (
     INVALID_GRANT,
     INVALID_REQUEST,
@@ -59,10 +59,10 @@ def redeem_code(call: Call, application: Application, form: Mapping[str, str]) -
     code_text = form.get("code")
     if code_text is None:
         raise OAuthError(INVALID_REQUEST, "code is missing; send the code of the redirect.")
-    attempts = hold_off(call.world, FAILED_CODES, application.client_id)
+    hold_off(call.world, FAILED_CODES, application.client_id)
     code = call.world.get(CODES, code_text) or call.world.get(SPENT_CODES, code_text)
     if code is None or code.client_id != application.client_id:
-        attempts.failed()
+        count_failure(call.world, FAILED_CODES, application.client_id)
         raise OAuthError(INVALID_GRANT, "The code is unknown, or was issued to another client.")
     _expect_binding(code, form)
     if code.token is not None:
@@ -169,11 +169,11 @@ def authenticate(call: Call, client_id: str | None, client_secret: str | None) -
         raise _missing(call, client_id)
     application = call.world.get(APPLICATIONS, client_id)
     key = client_id if application else UNKNOWN_CLIENT
-    attempts = hold_off(call.world, FAILED_CLIENT_AUTHENTICATIONS, key)
+    hold_off(call.world, FAILED_CLIENT_AUTHENTICATIONS, key)
     expected = application.client_secret if application else ""
     is_correct = hmac.compare_digest(expected.encode(), client_secret.encode())
     if application is None or not is_correct:
-        attempts.failed()
+        count_failure(call.world, FAILED_CLIENT_AUTHENTICATIONS, key)
         msg = (
             "The client is unknown or its secret is wrong; compare client_id and client_secret "
             "with the application in the developer dashboard."
