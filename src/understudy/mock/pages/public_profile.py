@@ -8,10 +8,9 @@ from typing import Final
 from urllib.parse import quote
 
 from understudy.mock.server.worlds import World
+from understudy.mock.service.representations import PUBLIC_ACCOUNTS, alt_text
 from understudy.mock.store.hashing import is_hash
 from understudy.mock.store.people import PEOPLE, SLUGS_BY_HASH, Person, Profile, VerifiedAccount
-
-PUBLIC_ACCOUNTS = 4  # interface, Limits
 
 _COLOUR: Final = re.compile(
     r"#[0-9a-f]{3,8}|[a-z]+|(?:rgba?|hsla?|linear-gradient)\([a-z0-9#%.,()\s-]*\)", re.IGNORECASE
@@ -86,6 +85,4 @@ def language(profile: Profile) -> str:
 
 def avatar_alt(person: Person) -> str:
     """Returns the alt text of the primary e-mail address's avatar, or a default."""
-    selected = person.emails[0].avatar
-    alt_texts = (avatar.alt_text for avatar in person.avatars if avatar.image_id == selected)
-    return next(alt_texts, "") or f"Avatar of {person.profile.display_name or person.slug}"
+    return alt_text(person) or f"Avatar of {person.profile.display_name or person.slug}"

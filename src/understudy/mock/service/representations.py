@@ -151,7 +151,7 @@ def _base(person: Person, site_url: str, accounts: list[dict[str, Any]]) -> dict
         "display_name": profile.display_name,
         "profile_url": profile_url(site_url, person.slug),
         "avatar_url": avatar_url(site_url, hash_) if primary.avatar else "",
-        "avatar_alt_text": _alt_text(person),
+        "avatar_alt_text": alt_text(person),
         "location": profile.location,
         "description": profile.description,
         "job_title": profile.job_title,
@@ -170,7 +170,8 @@ def _base(person: Person, site_url: str, accounts: list[dict[str, Any]]) -> dict
     return body
 
 
-def _alt_text(person: Person) -> str:
+def alt_text(person: Person) -> str:
+    """Returns the alt text of the primary e-mail address's avatar; empty without one."""
     selected = person.emails[0].avatar
     if selected is not None:
         for avatar in person.avatars:
