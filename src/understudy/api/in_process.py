@@ -3,7 +3,6 @@
 import asyncio
 import threading
 from collections.abc import Callable, Mapping
-from datetime import timedelta
 from pathlib import Path
 
 import httpx
@@ -12,7 +11,6 @@ import msgspec
 from understudy.api.asgi_exchange import exchanged
 from understudy.api.bundled_target import AUTHORIZATION, SITE, TARGET
 from understudy.mock.app import Mock
-from understudy.mock.server.clock import Clock
 from understudy.mock.server.request_context import Addresses
 from understudy.mock.server.worlds import Baseline, World
 from understudy.mock.settings import Settings
@@ -110,13 +108,9 @@ def mock(settings: Settings | None = None) -> Mock:
 
 def time_of(mock: Mock) -> Time:
     """Returns the time of the mock's default world; waiting only moves its clock."""
-    clock: Clock = mock.world.clock
-
-    def advance(span: timedelta) -> None:
-        clock.advance(span)
-
+    clock = mock.world.clock
     return Time(
         now=lambda: clock.now(),  # noqa: PLW0108 - moving a clock replaces its method
-        wait=advance,
-        advance=advance,
+        wait=clock.advance,
+        advance=clock.advance,
     )
