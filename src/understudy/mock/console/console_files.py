@@ -6,7 +6,7 @@ to any client. They are read at the first visit.
 
 from functools import lru_cache
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import Final
 
 from starlette.types import ASGIApp, Receive, Scope, Send
 
@@ -51,13 +51,6 @@ HEADERS: Final[Headers] = (
 """Headers of every file of the console, which neither loads from nor sends to other origins."""
 
 
-class _File(NamedTuple):
-    """A file of the console."""
-
-    content: bytes
-    media_type: str
-
-
 def with_console(pages: ASGIApp) -> ASGIApp:
     """Returns an ASGI application that serves the console, and passes other requests to ``pages``."""
 
@@ -88,15 +81,18 @@ def _respond(context: RequestContext) -> HandlerResponse:
     if file is None:
         msg = f"The console has no file {name!r}; it is at {CONSOLE_PATH}."
         raise NotFound(msg, code="not_found")
-    return HandlerResponse(file.content, media_type=file.media_type, headers=HEADERS)
+    return file
 
 
 @lru_cache(maxsize=1)  # the files belong to the package, and do not change while it runs
-def _files() -> dict[str, _File]:
-    """Returns the files by their paths below that of the console."""
+def _files() -> dict[str, HandlerResponse]:
+    """Returns the responses with the files, by their paths below that of the console."""
     own = [path for path in _STATIC.rglob("*.*") if path.suffix in _MEDIA_TYPES]
     names = {path.relative_to(_STATIC).as_posix(): path for path in own}
     names.update((path.name, path) for path in _OF_PAGES)
     return {
-        name: _File(path.read_bytes(), _MEDIA_TYPES[path.suffix]) for name, path in names.items()
+        name: HandlerResponse(
+            path.read_bytes(), media_type=_MEDIA_TYPES[path.suffix], headers=HEADERS
+        )
+        for name, path in names.items()
     }
