@@ -22,12 +22,11 @@ def _matching(incomplete: str, values: Iterable[tuple[str, str]]) -> Items:
 
 def choices(_ctx: click.Context, _option: click.Parameter, incomplete: str) -> Items:
     """Completes ``--choose``: every switch with each of its options."""
-    from understudy.interface.rules import bundled_rules, switches
+    from understudy.interface.rules import bundled_switches
 
-    known = switches(bundled_rules())
     values = (
         (f"{name}={option}", f"default: {switch.default}")
-        for name, switch in known.items()
+        for name, switch in bundled_switches().items()
         for option in switch.options
     )
     return _matching(incomplete, values)

@@ -35,7 +35,7 @@ from understudy.errors import StartupError
 from understudy.exchange.masking import masked_query
 from understudy.interface.deployment_profile import load_profile
 from understudy.interface.facts import Facts, choices_of
-from understudy.interface.rules import bundled_rules, choose, switches
+from understudy.interface.rules import bundled_choices, bundled_rules
 from understudy.mock.app import Mock
 from understudy.mock.fixtures import loading
 from understudy.mock.fixtures.listing import curl_lines, sample_credentials
@@ -386,7 +386,7 @@ def serve(options: ServeOptions, _environment: Mapping[str, str]) -> None:
         facts = followed_facts(options.facts, rules)
         for file in facts:  # the last one wins
             choices |= choices_of(file, rules)
-        choices |= choose(switches(rules), chosen)
+        choices |= bundled_choices(chosen)
     run(Settings(**values_of(options) | {"facts": facts, "choices": choices}))
 
 

@@ -23,7 +23,7 @@ from understudy.drift.observing import recorded
 from understudy.interface.deployment_profile import load_profile
 from understudy.interface.facts import Facts, choices_of
 from understudy.interface.recognition import interface_operations
-from understudy.interface.rules import choose, switches
+from understudy.interface.rules import bundled_choices
 from understudy.mock.app import Mock
 from understudy.mock.server.worlds import Baseline
 from understudy.mock.store.vocabulary import vocabulary_of
@@ -56,7 +56,7 @@ def mock_beside(deployment: Deployment, facts: Sequence[Facts] = ()) -> Deployme
     target = deployment.target
     if target.like is not None:
         chosen = load_profile(Path(target.like)).get("choices", ())
-        followed.append(choose(switches(rules), chosen))
+        followed.append(bundled_choices(chosen))
     choices = dict(ChainMap(*reversed(followed)))
     document = deployment.document
     if document is not None and not interface_operations(document):

@@ -5,7 +5,7 @@ client team would want to test the other reading, or to lift a strictness, the r
 """
 
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -219,6 +219,12 @@ def load_rules(path: Path) -> tuple[Rule, ...]:
     return tuple(rules.values())
 
 
+@cache  # as above
+def bundled_switches() -> Mapping[str, Switch]:
+    """Returns the switches of the interface's rules by name."""
+    return switches(bundled_rules())
+
+
 def switches(rules: Iterable[Rule]) -> dict[str, Switch]:
     """Returns the switches of the catalogue by name.
 
@@ -258,6 +264,11 @@ def choose(switches: Mapping[str, Switch], texts: Iterable[str]) -> dict[str, st
         StartupError: The switch or the option does not exist.
     """
     return dict(_choice(switches, text) for text in texts)
+
+
+def bundled_choices(texts: Sequence[str]) -> dict[str, str]:
+    """Parses choices of the interface's switches, as ``choose`` does; without any, no rule is read."""
+    return choose(bundled_switches(), texts) if texts else {}
 
 
 def _choice(switches: Mapping[str, Switch], text: str) -> tuple[str, str]:

@@ -1,6 +1,6 @@
 """Builds the mock from its parts; the only module that imports all of them."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -11,7 +11,7 @@ from starlette.types import ASGIApp
 from understudy import plugins
 from understudy.errors import StartupError, nearest
 from understudy.interface.recognition import interface_operations
-from understudy.interface.rules import bundled_rules, choose, switches
+from understudy.interface.rules import bundled_choices
 from understudy.interface.vocabulary import (
     OWN_WORDS,
     Vocabulary,
@@ -187,9 +187,6 @@ class Mock:
             return bundled_document("service.yaml")
         return load(self.document, overlays)
 
-    def _choose(self, texts: Sequence[str]) -> Mapping[str, str]:
-        return choose(switches(bundled_rules()), texts) if texts else {}
-
     def _approver(self) -> str | None:
         slug = self._settings.auto_approve
         if slug is not None and self.world.get(PEOPLE, slug) is None:
@@ -224,7 +221,7 @@ class Mock:
             apis=apis,
             worlds=self.worlds,
             elsewhere=with_console(elsewhere),
-            choose=self._choose,
+            choose=bundled_choices,
             response_validation=self._response_validation,
             records=[observe],
             log=self._callbacks.listener(apis[0].document),
@@ -241,9 +238,6 @@ class Mock:
         context = AdminContext(
             self.worlds,
             (resource, authserver),
-            self._choose,
-            rules=lambda: {rule.id: rule for rule in bundled_rules()},
-            switches=lambda: switches(bundled_rules()),
             edge_cases=lambda: self.edge_cases,
             sites={"resource": self.resource, "authorization": self.authorization},
             facts=self._settings.facts,

@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 from understudy.interface.deployment_profile import load_profile
 from understudy.interface.facts import Facts, choices_of, load_facts
-from understudy.interface.rules import bundled_rules, choose, switches
+from understudy.interface.rules import bundled_choices, bundled_rules
 
 Log = Literal["auto", "text", "json", "off"]
 ResponseValidation = Literal["refuse", "warn", "off"]
@@ -127,5 +127,5 @@ def settings_like(path: Path, **others: Any) -> Settings:
     choices: dict[str, str] = {}
     for learnt in facts:  # a later file overrides an earlier one
         choices |= choices_of(learnt, rules)
-    choices |= choose(switches(rules), given.get("choices", ()))
+    choices |= bundled_choices(given.get("choices", ()))
     return Settings(**given | {"facts": facts, "choices": choices, "like": path} | others)

@@ -9,23 +9,15 @@ from typing import Any
 import pytest
 from tests.mock.admin.conftest import Driver
 
-from understudy.interface.rules import load_rules, switches
 from understudy.limits import EVENT_STREAMS
 from understudy.mock.admin.context import AdminContext
 from understudy.mock.admin.events import PAGE, ROWS, WorldWatch, stream_events
-from understudy.mock.admin.explaining import Explainer
 from understudy.mock.server.call import Call
 from understudy.mock.server.clock import written
-from understudy.mock.server.request_context import Peer, RequestContext, RequestHead, RequestTarget
-from understudy.openapi.bundled import openapi_directory
+from understudy.mock.server.request_context import Peer, RequestHead, RequestTarget
 
 THOUSANDS = 5_000
 NAMED = {"User-Agent": "app/1", "X-Mock-Client": "checkout test"}
-RULES = {rule.id: rule for rule in load_rules(openapi_directory() / "rules.yaml")}
-
-
-def no_switch(_context: RequestContext) -> list[str]:
-    return []
 
 
 def read(events: Iterable[bytes]) -> list[tuple[str, Any]]:
@@ -37,7 +29,7 @@ def read(events: Iterable[bytes]) -> list[tuple[str, Any]]:
 
 def watching(driver: Driver, after: int | None = None) -> WorldWatch:
     """Returns a watch of the default world that has begun."""
-    watch = WorldWatch(driver.mock.world, driver.mock.worlds, no_switch, after)
+    watch = WorldWatch(driver.mock.world, driver.mock.worlds, after)
     list(watch.begin())
     return watch
 
@@ -68,8 +60,7 @@ def test_a_request_is_reported_as_the_journal_lists_it_without_bodies(driver: Dr
 
 def test_a_request_is_reported_with_the_turned_switches_that_decided_it(driver: Driver) -> None:
     driver.admin("PATCH", "/choices", {"private-profile-lookup": "404", "email-hashes": "md5-too"})
-    explainer = Explainer(lambda: RULES, lambda: switches(RULES.values()))
-    watch = WorldWatch(driver.mock.world, driver.mock.worlds, explainer.switches_at_work)
+    watch = WorldWatch(driver.mock.world, driver.mock.worlds)
     list(watch.begin())
     driver.get("/v3/profiles/ada")
     driver.get("/v3/me/avatars", token="ada-full")
@@ -157,7 +148,7 @@ def test_another_world_is_not_reported(driver: Driver) -> None:
 
 def test_a_watch_is_over_when_its_world_ends(driver: Driver) -> None:
     driver.admin("POST", "/worlds", {"name": "short"})
-    watch = WorldWatch(driver.mock.worlds.get("short"), driver.mock.worlds, no_switch)
+    watch = WorldWatch(driver.mock.worlds.get("short"), driver.mock.worlds)
     list(watch.begin())
     driver.admin("DELETE", "/worlds/short")
     assert read(watch.look()) == [("ended", {"world": "short"})]
@@ -169,7 +160,7 @@ def test_a_stream_may_begin_with_everything_that_is_remembered(driver: Driver) -
     [context] = driver.mock.world.journal
     for _ in range(PAGE + 10):
         driver.mock.world.journal.add(context)
-    watch = WorldWatch(driver.mock.world, driver.mock.worlds, no_switch, 0)
+    watch = WorldWatch(driver.mock.world, driver.mock.worlds, 0)
     (_, start), (_, first), (_, second) = read(watch.begin())
     assert start["total"] == PAGE + 11
     assert (len(first["requests"]), len(second["requests"])) == (PAGE, 11)
@@ -181,7 +172,7 @@ def chunks(driver: Driver, count: int, **arguments: Any) -> list[bytes]:
 
     async def reading() -> list[bytes]:
         call = Call(driver.mock.world, "http://127.0.0.1", {})
-        admin = AdminContext(driver.mock.worlds, (), lambda _: {}, dict, dict, lambda: None, {}, ())
+        admin = AdminContext(driver.mock.worlds, (), lambda: None, {}, ())
         body = stream_events(admin, call, **arguments).body
         seen = [await anext(body) for _ in range(count)]
         assert driver.mock.worlds.open_streams == 1

@@ -21,6 +21,7 @@ from msgspec import Meta, Struct
 from msgspec.structs import asdict, replace
 
 from understudy.errors import BadRequest, Conflict, NotFound, Problem, StartupError
+from understudy.interface.rules import bundled_choices
 from understudy.limits import FAULTS, IMPORT_SECONDS, Count
 from understudy.mock.admin.capsule_secrets import SecretReferences, SecretResolver
 from understudy.mock.admin.context import AdminContext, AdminHandlers
@@ -475,7 +476,7 @@ def _checked_state(
     scratch = World(world.name, world.baseline)
     scratch.become(snapshot)
     check_changes(scratch)
-    admin.choose([f"{name}={option}" for name, option in settings.choices.items()])
+    bundled_choices([f"{name}={option}" for name, option in settings.choices.items()])
     FAULTS.check(len(settings.faults))
     faults = {}
     for name, fault in settings.faults.items():

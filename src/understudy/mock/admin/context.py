@@ -12,11 +12,8 @@ from starlette.types import ASGIApp
 
 from understudy.errors import BadRequest
 from understudy.interface.facts import Facts
-from understudy.interface.rules import Rule, Switch
-from understudy.mock.admin.explaining import Explainer
 from understudy.mock.server.api import Api
 from understudy.mock.server.endpoint import Endpoint, endpoints
-from understudy.mock.server.preferences import Choose
 from understudy.mock.server.world_selection import Worlds
 from understudy.openapi.operations import no_operation, operation_named
 
@@ -74,9 +71,6 @@ class AdminContext:
     Attributes:
         worlds: All the worlds of the mock.
         apis: The APIs that the mock serves; the first one is the resource API.
-        choose: Parses ``switch=option`` texts.
-        rules: Returns the catalogue of rules by id; loads it at the first call.
-        switches: Returns the switches by name.
         edge_cases: Returns the source of edge cases; None if the mock has none.
         sites: The ASGI applications of the two addresses.
         facts: The facts files of ``serve --facts``, in their order.
@@ -85,9 +79,6 @@ class AdminContext:
 
     worlds: Worlds
     apis: Sequence[Api]
-    choose: Choose
-    rules: Callable[[], Mapping[str, Rule]]
-    switches: Callable[[], Mapping[str, Switch]]
     edge_cases: Callable[[], EdgeCaseSource | None]
     sites: Sites
     facts: Sequence[Facts]
@@ -103,11 +94,6 @@ class AdminContext:
         """Every operation of the mock by its operationId."""
         served = (endpoint for api in self.apis for endpoint in endpoints(api))
         return {endpoint.operation.operation_id: endpoint for endpoint in served}
-
-    @cached_property
-    def explainer(self) -> Explainer:
-        """Explains responses."""
-        return Explainer(self.rules, self.switches)
 
 
 def expect_operation(name: str, endpoints: Mapping[str, Endpoint]) -> str:

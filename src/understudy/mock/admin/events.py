@@ -6,7 +6,7 @@ exact, as the journal numbers its entries.
 """
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Iterator
 from dataclasses import dataclass, field
 from typing import Any, Final
 
@@ -16,10 +16,10 @@ import orjson
 from understudy.errors import BadRequest
 from understudy.limits import EVENT_STREAMS
 from understudy.mock.admin.context import AdminContext, AdminHandlers
+from understudy.mock.admin.explaining import switches_at_work
 from understudy.mock.admin.requests import INTERVAL, summary, with_heartbeats
 from understudy.mock.server.call import Call, HandlerResponse
 from understudy.mock.server.clock import written
-from understudy.mock.server.request_context import RequestContext
 from understudy.mock.server.world_selection import Worlds
 from understudy.mock.server.worlds import World
 
@@ -42,7 +42,7 @@ def stream_events(
     EVENT_STREAMS.check(admin.worlds.open_streams + 1)
     if last_event_id is not None:
         after = _resumed(admin, last_event_id)
-    watch = WorldWatch(call.world, admin.worlds, admin.explainer.switches_at_work, after)
+    watch = WorldWatch(call.world, admin.worlds, after)
     return HandlerResponse(_stream(admin, watch), media_type="text/event-stream")
 
 
@@ -80,14 +80,12 @@ class WorldWatch:
     Attributes:
         world: The world.
         worlds: All the worlds of the mock.
-        switches_at_work: Returns the changed switches that apply to the operation of a request.
         after: The number of the last request that the client has; None to begin after the newest.
         is_over: True once the world has been deleted.
     """
 
     world: World
     worlds: Worlds
-    switches_at_work: Callable[[RequestContext], list[str]]
     after: int | None = None
     is_over: bool = False
     _seen: int = 0
@@ -140,7 +138,7 @@ class WorldWatch:
         """Returns an event with requests; those that the journal has dropped count as skipped."""
         remembered = [self.world.journal.get(number) for number in numbers]
         rows = [
-            {**summary(context), "switches": self.switches_at_work(context)}
+            {**summary(context), "switches": switches_at_work(context)}
             for context in remembered
             if context is not None
         ]

@@ -1,13 +1,12 @@
 """Explains a response: operation, person, rules, switches, fault and fixture."""
 
-from collections.abc import Callable, Mapping
 from functools import lru_cache
 from http import HTTPStatus
 from types import CodeType, FunctionType, ModuleType
 from typing import Any
 
 from understudy.exchange.masking import masked_breach
-from understudy.interface.rules import Rule, Switch
+from understudy.interface.rules import bundled_rules, bundled_switches
 from understudy.mock.server.request_context import RequestContext
 from understudy.mock.store.hashing import is_hash
 from understudy.mock.store.people import PEOPLE, SLUGS_BY_HASH, is_changed
@@ -16,72 +15,61 @@ _DEPTH = 3
 """Levels of calls below a handler that are searched for rules; deeper functions serve all handlers."""
 
 
-class Explainer:
-    """Explains exchanges.
-
-    Args:
-        rules: Returns the catalogue by id; loads it at the first call.
-        switches: Returns the switches by name.
-    """
-
-    def __init__(
-        self, rules: Callable[[], Mapping[str, Rule]], switches: Callable[[], Mapping[str, Switch]]
-    ) -> None:
-        self._rules = rules
-        self._switches = switches
-
-    def explain(self, context: RequestContext) -> dict[str, Any]:
-        """Returns the parts of the mock that decided a response, as JSON."""
-        ids = _rules_in(context)
-        content: dict[str, Any] = {
-            "operation": _operation(context),
-            "world": context.world.name,
-            "identity": context.identity,
-            "inference": _inference(context),
-            "person": context.principal.person if context.principal else None,
-            "scopes": sorted(context.principal.scopes) if context.principal else [],
-            "about": _about(context),
-            "rules": self._as_json(ids),
-            "switches": self._in_force(context, ids),
-            "fault": context.fault,
-            "notes": context.notes,
+def explain(context: RequestContext) -> dict[str, Any]:
+    """Returns the parts of the mock that decided a response, as JSON."""
+    ids = _rules_in(context)
+    content: dict[str, Any] = {
+        "operation": _operation(context),
+        "world": context.world.name,
+        "identity": context.identity,
+        "inference": _inference(context),
+        "person": context.principal.person if context.principal else None,
+        "scopes": sorted(context.principal.scopes) if context.principal else [],
+        "about": _about(context),
+        "rules": _as_json(ids),
+        "switches": _in_force(context, ids),
+        "fault": context.fault,
+        "notes": context.notes,
+    }
+    if context.refusal is not None:
+        problem = context.refusal.problem
+        breach = problem.breach
+        content["refusal"] = {
+            "status": context.status,
+            "code": problem.code,
+            "message": problem.message,
+            "breach": breach and masked_breach(breach, context.secret_names),
         }
-        if context.refusal is not None:
-            problem = context.refusal.problem
-            breach = problem.breach
-            content["refusal"] = {
-                "status": context.status,
-                "code": problem.code,
-                "message": problem.message,
-                "breach": breach and masked_breach(breach, context.secret_names),
-            }
-        return content
+    return content
 
-    def switches_at_work(self, context: RequestContext) -> list[str]:
-        """Returns the switches that are not at their default and whose rules the operation upholds."""
-        if not context.choices:
-            return []
-        ids = _rules_in(context)
-        in_force = self._in_force(context, ())
-        return [f"{it['name']}={it['option']}" for it in in_force if it["rule"] in ids]
 
-    def _as_json(self, ids: tuple[str, ...]) -> list[dict[str, str]]:
-        rules = self._rules()
-        known = [rules[name] for name in ids if name in rules]
-        return [{"id": r.id, "statement": r.statement, "section": r.section} for r in known]
+def switches_at_work(context: RequestContext) -> list[str]:
+    """Returns the switches that are not at their default and whose rules the operation upholds."""
+    if not context.choices:
+        return []
+    ids = _rules_in(context)
+    in_force = _in_force(context, ())
+    return [f"{it['name']}={it['option']}" for it in in_force if it["rule"] in ids]
 
-    def _in_force(self, context: RequestContext, ids: tuple[str, ...]) -> list[dict[str, str]]:
-        """Returns the switches of some rules, and all that are not at their default."""
-        turned = context.choices
-        return [
-            {
-                "name": switch.name,
-                "option": turned.get(switch.name, switch.default),
-                "rule": switch.rule,
-            }
-            for switch in self._switches().values()
-            if switch.rule in ids or turned.get(switch.name, switch.default) != switch.default
-        ]
+
+def _as_json(ids: tuple[str, ...]) -> list[dict[str, str]]:
+    rules = {rule.id: rule for rule in bundled_rules()}
+    known = [rules[name] for name in ids if name in rules]
+    return [{"id": r.id, "statement": r.statement, "section": r.section} for r in known]
+
+
+def _in_force(context: RequestContext, ids: tuple[str, ...]) -> list[dict[str, str]]:
+    """Returns the switches of some rules, and all that are not at their default."""
+    turned = context.choices
+    return [
+        {
+            "name": switch.name,
+            "option": turned.get(switch.name, switch.default),
+            "rule": switch.rule,
+        }
+        for switch in bundled_switches().values()
+        if switch.rule in ids or turned.get(switch.name, switch.default) != switch.default
+    ]
 
 
 def _operation(context: RequestContext) -> dict[str, str] | None:

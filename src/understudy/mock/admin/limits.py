@@ -6,7 +6,13 @@ from typing import Any
 from msgspec import to_builtins
 
 from understudy.errors import BadRequest, NotFound, StartupError, nearest
-from understudy.interface.rules import Rule, Switch
+from understudy.interface.rules import (
+    Rule,
+    Switch,
+    bundled_choices,
+    bundled_rules,
+    bundled_switches,
+)
 from understudy.mock.admin.context import AdminContext, AdminHandlers
 from understudy.mock.admin.explaining import rules_of
 from understudy.mock.server.call import Call, HandlerResponse, Handlers
@@ -17,30 +23,30 @@ from understudy.mock.server.worlds import World
 from understudy.mock.store.people import PEOPLE
 
 
-def list_choices(admin: AdminContext, call: Call) -> HandlerResponse:
+def list_choices(call: Call) -> HandlerResponse:
     """Responds to ``GET /choices``: lists every switch with the option in force in this world."""
-    chosen, rules = call.world.choices, admin.rules()
+    chosen, rules = call.world.choices, {rule.id: rule for rule in bundled_rules()}
     return HandlerResponse(
         [
             _choice(switch, chosen.get(switch.name, switch.default), rules[switch.rule])
-            for switch in admin.switches().values()
+            for switch in bundled_switches().values()
         ]
     )
 
 
-def change_choices(admin: AdminContext, call: Call, *, body: Mapping[str, str]) -> HandlerResponse:
+def change_choices(call: Call, *, body: Mapping[str, str]) -> HandlerResponse:
     """Responds to ``PATCH /choices``.
 
     Raises:
         BadRequest: There is no such switch or option.
     """
     try:
-        chosen = admin.choose([f"{name}={option}" for name, option in body.items()])
+        chosen = bundled_choices([f"{name}={option}" for name, option in body.items()])
     except StartupError as error:
         raise BadRequest(str(error)) from error
     call.world.choices = {**call.world.choices, **chosen}
     call.world.note_change()
-    return list_choices(admin, call)
+    return list_choices(call)
 
 
 def _choice(switch: Switch, option: str, rule: Rule) -> dict[str, Any]:
@@ -130,6 +136,8 @@ def _as_json(world: World, name: str) -> dict[str, Any]:
 
 
 HANDLERS: Handlers = {
+    ("GET", "/choices"): list_choices,
+    ("PATCH", "/choices"): change_choices,
     ("GET", "/limits"): list_limits,
     ("PUT", "/limits/{principal}"): put_limit,
     ("DELETE", "/limits/{principal}"): delete_limit,
@@ -149,7 +157,7 @@ def list_rules(admin: AdminContext, _call: Call) -> HandlerResponse:
                 **{name: getattr(rule, name) for name in members},
                 "operations": holding.get(rule.id, []),
             }
-            for rule in admin.rules().values()
+            for rule in bundled_rules()
         ]
     )
 
@@ -171,8 +179,6 @@ def list_facts(admin: AdminContext, _call: Call) -> HandlerResponse:
 
 
 ADMIN_HANDLERS: AdminHandlers = {
-    ("GET", "/choices"): list_choices,
-    ("PATCH", "/choices"): change_choices,
     ("GET", "/rules"): list_rules,
     ("GET", "/documents"): list_documents,
     ("GET", "/facts"): list_facts,

@@ -18,6 +18,7 @@ from understudy.exchange.masking import masked_body, masked_headers, masked_quer
 from understudy.limits import PATTERNS, SEARCH_SECONDS
 from understudy.mock.admin.clock import instant_of
 from understudy.mock.admin.context import AdminContext, AdminHandlers, expect_operation
+from understudy.mock.admin.explaining import explain
 from understudy.mock.admin.faults import response_header
 from understudy.mock.server.call import Call, HandlerResponse, Handlers, SharedBody
 from understudy.mock.server.clock import written
@@ -309,7 +310,7 @@ async def find_requests(admin: AdminContext, call: Call, *, body: Pattern) -> Ha
     return await asyncio.to_thread(_listed, matching)
 
 
-def get_request(admin: AdminContext, call: Call, number: int) -> HandlerResponse:
+def get_request(call: Call, number: int) -> HandlerResponse:
     """Responds to ``GET /requests/{id}``: returns an exchange with an explanation of its response.
 
     Raises:
@@ -322,7 +323,7 @@ def get_request(admin: AdminContext, call: Call, number: int) -> HandlerResponse
         known = f"{first} to {journal.total}" if len(journal) else "none"
         msg = f"There is no request {number} in this world; it remembers {known}."
         raise NotFound(msg)
-    return HandlerResponse({**logged(context), "explanation": admin.explainer.explain(context)})
+    return HandlerResponse({**logged(context), "explanation": explain(context)})
 
 
 def stream_requests(
@@ -487,10 +488,10 @@ ADMIN_HANDLERS: AdminHandlers = {
     ("POST", "/requests/find"): find_requests,
     ("GET", "/requests/unmatched/near-misses"): list_near_misses,
     ("GET", "/requests/stream"): stream_requests,
-    ("GET", "/requests/{id}"): get_request,
 }
 
 HANDLERS: Handlers = {
+    ("GET", "/requests/{id}"): get_request,
     ("DELETE", "/requests"): delete_requests,
     ("GET", "/requests/unmatched"): list_unmatched,
     ("GET", "/requests/har"): get_har,

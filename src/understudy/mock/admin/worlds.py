@@ -5,6 +5,7 @@ from datetime import timedelta
 from typing import Any
 
 from understudy.errors import BadRequest, StartupError
+from understudy.interface.rules import bundled_choices
 from understudy.mock.admin.context import AdminContext, AdminHandlers
 from understudy.mock.fixtures.listing import listing, with_people_only
 from understudy.mock.server.call import Call, HandlerResponse
@@ -54,7 +55,7 @@ def _start(admin: AdminContext, wanted: Mapping[str, Any]) -> Snapshot:
         start = start._replace(seed=wanted["seed"], issued=0)
     texts = [f"{name}={option}" for name, option in wanted.get("choices", {}).items()]
     try:
-        return start._replace(choices={**start.choices, **admin.choose(texts)})
+        return start._replace(choices={**start.choices, **bundled_choices(texts)})
     except StartupError as error:
         msg = f"choices: {error}"
         raise BadRequest(msg) from error
