@@ -23,7 +23,7 @@ def exchange(query: bytes = b"", status: int = 200, world: str = "default") -> R
         "headers": [],
         "scheme": "http",
     }
-    made = RequestContext(RequestHead.of(scope), Peer.of(scope), universe)
+    made = RequestContext.of(RequestHead.of(scope), Peer.of(scope), universe)
     made.status, made.seconds, made.number = status, 0.00123, 7
     made.notes.append("a remark")
     return made
@@ -129,7 +129,7 @@ def test_only_what_the_console_and_commands_ask_for_themselves_is_left_out(path,
         "headers": [field],
         "scheme": "http",
     }
-    asked = RequestContext(RequestHead.of(scope), Peer.of(scope), World("default", {}))
+    asked = RequestContext.of(RequestHead.of(scope), Peer.of(scope), World("default", {}))
     written: list[str] = []
     record = log_lines("text", written.append, is_terminal=False)
     assert record

@@ -114,7 +114,7 @@ def journalled(row: bytes, world: World, find: FindEndpoint) -> RequestContext:
     exchange, refusal = stored.exchange, stored.refusal
     target = RequestTarget(exchange.path, exchange.query)
     head = RequestHead(stored.method, target, exchange.sent_headers)
-    context = RequestContext(head, Peer(stored.client, ("127.0.0.1", None), "http"), world)
+    context = RequestContext.of(head, Peer(stored.client, ("127.0.0.1", None), "http"), world)
     for name in exchange.__struct_fields__:
         setattr(context, name, getattr(exchange, name))
     context.endpoint = find(stored.endpoint) if stored.endpoint else None

@@ -55,7 +55,7 @@ def request(
         "headers": [(b"host", host.encode()), (b"accept", accept.encode())],
         "client": (client, 50000),
     }
-    put_context(scope, RequestContext(RequestHead.of(scope), Peer.of(scope), world))
+    put_context(scope, RequestContext.of(RequestHead.of(scope), Peer.of(scope), world))
     return scope
 
 

@@ -18,7 +18,7 @@ def guarded(messages: list[dict[str, Any]], *headers: bytes) -> tuple[RequestCon
     """Sends a body, and returns the exchange and how many messages were read of it."""
     scope: Any = {"method": "POST", "path": "/", "query_string": b"", "scheme": "http"}
     scope |= {"headers": [(name, b"chunked") for name in headers or (b"transfer-encoding",)]}
-    context = RequestContext(RequestHead.of(scope), Peer.of(scope), World("test", {}))
+    context = RequestContext.of(RequestHead.of(scope), Peer.of(scope), World("test", {}))
     read = 0
 
     async def receive() -> dict[str, Any]:

@@ -28,7 +28,7 @@ class Canary:
     def ask(self, method: str, path: str) -> Any:
         scope: Any = {"type": "http", "method": method, "path": path, "query_string": b""}
         scope |= {"headers": [], "scheme": "http", "root_path": ""}
-        put_context(scope, RequestContext(RequestHead.of(scope), Peer.of(scope), self.world))
+        put_context(scope, RequestContext.of(RequestHead.of(scope), Peer.of(scope), self.world))
 
         async def silent(*_: Any) -> None:
             return None

@@ -37,7 +37,9 @@ def test_the_request_that_holds_the_loop_is_named(monkeypatch, caplog) -> None:
         try:
             while not has_said.is_set():  # at first the loop may be held by the start of the thread
                 await asyncio.sleep(0)
-                respond(RequestContext(RequestHead("GET", target, []), peer, World("default", {})))
+                respond(
+                    RequestContext.of(RequestHead("GET", target, []), peer, World("default", {}))
+                )
         finally:
             watch.stop()
 

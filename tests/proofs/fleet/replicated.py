@@ -207,7 +207,7 @@ class ReplicatedMock:
         assert isinstance(store, SharedWorldStore)
         while True:
             await store.refresh(world)
-            context = RequestContext(RequestHead.of(_STEERING), Peer.of(_STEERING), world)
+            context = RequestContext.of(RequestHead.of(_STEERING), Peer.of(_STEERING), world)
             transaction = await store.begin(frozenset({DEFAULT}))
             try:
                 result = change()

@@ -288,7 +288,7 @@ def restored(
     contexts = []
     operations = [endpoint.operation for endpoint in endpoints.values()]
     for exchange in exchanges:
-        context = RequestContext(_head(exchange, resolver), _peer(exchange), world)
+        context = RequestContext.of(_head(exchange, resolver), _peer(exchange), world)
         context.site_url = exchange.site_url
         context.started, context.seconds = exchange.started, exchange.seconds
         context.body = _revealed_text(exchange.body, resolver)

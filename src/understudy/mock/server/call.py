@@ -109,31 +109,26 @@ class Upload(NamedTuple):
     field: str
 
 
-class SharedBody:
+class SharedBody(Struct, eq=False):
     """A JSON body that many responses share, since it was built from a frozen record.
 
     It is encoded only once, and validated or completed again only by another document.
 
-    Args:
+    Attributes:
         value: JSON value of the body; must not be changed.
         record: Record that the body was built from.
-
-    Attributes:
         content: Encoded body; None until it is first needed.
         fields: Media type and header fields that it was last sent with; None until it is first sent.
         judged: Validator that last judged the body, with its fault (None: valid).
         completed: How the body was last completed to fit a document, with the result.
     """
 
-    __slots__ = ("completed", "content", "fields", "judged", "record", "value")
-
-    def __init__(self, value: Any, record: object = None) -> None:
-        self.value = value
-        self.record = record
-        self.judged: tuple[object, str | None] = (None, None)
-        self.completed: tuple[object, SharedBody | None] = (None, None)
-        self.content: bytes | None = None
-        self.fields: tuple[str, Sequence[tuple[bytes, bytes]]] | None = None
+    value: Any
+    record: object = None
+    content: bytes | None = None
+    fields: tuple[str, Sequence[tuple[bytes, bytes]]] | None = None
+    judged: tuple[object, str | None] = (None, None)
+    completed: tuple[object, "SharedBody | None"] = (None, None)
 
     def encoded(self) -> bytes:
         """Returns the encoded body."""

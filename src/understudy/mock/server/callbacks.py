@@ -409,7 +409,7 @@ def _context(sendable: Sendable, url: str, world: World, content: _Content) -> R
         encoded,
     )
     peer = Peer(SENDER, (address.hostname or "", address.port), address.scheme)
-    context = RequestContext(head, peer, world)
+    context = RequestContext.of(head, peer, world)
     context.site_url = f"{address.scheme}://{fields['host']}"
     context.endpoint, context.body = sendable.endpoint, content.body
     return context

@@ -172,10 +172,10 @@ class Journaling:
         try:
             world = self._worlds.of(head.selection)
         except MockRefusal as refusal:  # expect_world raises it, where errors become responses
-            context = RequestContext(head, peer, self._worlds.default, self._addresses)
+            context = RequestContext.of(head, peer, self._worlds.default, self._addresses)
             context.refused(refusal)
             return context
-        return RequestContext(head, peer, world, self._addresses)
+        return RequestContext.of(head, peer, world, self._addresses)
 
     def based(self, context: RequestContext) -> str:
         """Returns the path of a request with its base path, which the client may have omitted."""
@@ -184,7 +184,7 @@ class Journaling:
 
     def refuse(self, head: RequestHead, peer: Peer, problem: Problem) -> RequestContext:
         """Returns the context of a request that is refused before it is read."""
-        context = RequestContext(head, peer, self._worlds.default, self._addresses)
+        context = RequestContext.of(head, peer, self._worlds.default, self._addresses)
         context.refused(problem)
         return context
 

@@ -8,12 +8,14 @@ from functools import lru_cache
 from itertools import chain
 from typing import Any, NamedTuple
 
+from msgspec import Struct
+
 from understudy.errors import Headers, Problem
 from understudy.exchange.masking import SECRET_NAMES, SECRET_NAMES_OF_RESOURCES
 from understudy.interface.rules import upheld
 from understudy.mock.server.call import NO_ARGUMENTS, Principal
 from understudy.mock.server.endpoint import Endpoint
-from understudy.mock.server.faults import NO_PLAN
+from understudy.mock.server.faults import NO_PLAN, StreamPlan
 from understudy.mock.server.hosts import forwarded_site, host_name, is_host, is_local
 from understudy.mock.server.journal import Exercised
 from understudy.mock.server.recent import Recent, Recurring
@@ -241,14 +243,8 @@ class RefusalReason(NamedTuple):
     rules: tuple[str, ...]
 
 
-class RequestContext:
+class RequestContext(Struct, eq=False):  # a Struct is made in C, which counts once per request
     """A request and its response.
-
-    Args:
-        head: Head of the request.
-        peer: The two ends of the connection.
-        world: World that the request selected.
-        addresses: Addresses of the two servers.
 
     Attributes:
         head: Head of the request.
@@ -284,72 +280,56 @@ class RequestContext:
         number: Number in the world's journal, from 1.
     """
 
-    __slots__ = (  # saves memory, as the journal keeps a thousand contexts
-        "arguments",
-        "authorization_url",
-        "body",
-        "choices",
-        "client",
-        "deferred",
-        "endpoint",
-        "extra_headers",
-        "fault",
-        "head",
-        "headers",
-        "method",
-        "notes",
-        "number",
-        "path",
-        "path_arguments",
-        "principal",
-        "query",
-        "refusal",
-        "resource_url",
-        "response_body",
-        "response_headers",
-        "seconds",
-        "sent_headers",
-        "site_url",
-        "started",
-        "status",
-        "stream",
-        "undeclared_query",
-        "world",
-    )
+    head: RequestHead
+    world: World
+    choices: Mapping[str, str]
+    started: datetime
+    method: str
+    path: str
+    query: bytes
+    headers: Mapping[bytes, bytes]
+    sent_headers: HeaderFields
+    client: str
+    resource_url: str
+    authorization_url: str
+    site_url: str
+    endpoint: Endpoint | None = None
+    path_arguments: Mapping[str, str] = NO_ARGUMENTS
+    body: bytes = b""
+    principal: Principal | None = None
+    arguments: Mapping[str, Any] = NO_ARGUMENTS
+    extra_headers: Headers = ()
+    deferred: Problem | None = None
+    undeclared_query: tuple[str, ...] = ()
+    notes: list[str] = []  # each request has its own
+    fault: str | None = None
+    stream: StreamPlan = NO_PLAN
+    refusal: RefusalReason | None = None
+    status: int = 0
+    response_headers: HeaderFields = ()
+    response_body: bytes = b""
+    seconds: float = 0.0
+    number: int = 0
 
-    def __init__(
-        self, head: RequestHead, peer: Peer, world: World, addresses: Addresses = HERE
-    ) -> None:
-        self.head = head
-        self.world = world
-        self.choices: Mapping[str, str] = world.choices
-        self.started: datetime = world.clock.now()
-        self.method = head.method
-        self.path = head.target.shown_path
-        self.query = head.target.query
-        self.headers = head.headers
-        self.sent_headers: HeaderFields = head.fields
-        self.client = peer.client
-        self.resource_url, self.authorization_url, self.site_url = _addressed(
-            head, peer, world.prefix, addresses
+    @classmethod
+    def of(
+        cls, head: RequestHead, peer: Peer, world: World, addresses: Addresses = HERE
+    ) -> "RequestContext":
+        """Returns the context of a request that has arrived."""
+        target = head.target
+        return cls(
+            head,
+            world,
+            world.choices,
+            world.clock.now(),
+            head.method,
+            target.shown_path,
+            target.query,
+            head.headers,
+            head.fields,
+            peer.client,
+            *_addressed(head, peer, world.prefix, addresses),
         )
-        self.endpoint: Endpoint | None = None
-        self.deferred: Problem | None = None
-        self.path_arguments: Mapping[str, str] = NO_ARGUMENTS
-        self.body = b""
-        self.principal: Principal | None = None
-        self.arguments: Mapping[str, Any] = NO_ARGUMENTS
-        self.extra_headers: Headers = ()
-        self.undeclared_query: tuple[str, ...] = ()
-        self.notes: list[str] = []
-        self.fault: str | None = None
-        self.stream = NO_PLAN
-        self.refusal: RefusalReason | None = None
-        self.status = 0
-        self.response_headers: HeaderFields = ()
-        self.response_body = b""
-        self.seconds = 0.0
-        self.number = 0
 
     def refused(self, problem: Problem) -> None:
         """Notes why the request is refused; drops the traceback, which would keep frames in memory."""

@@ -12,6 +12,8 @@ from http.cookies import CookieError, SimpleCookie
 from random import Random  # noqa: TID251 - the one place that may
 from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 
+from msgspec import Struct
+
 from understudy.errors import Conflict
 from understudy.limits import RECORDS
 from understudy.mock.server.clock import Clock, ClockSetting
@@ -131,22 +133,19 @@ class Weight:
         self.total += 0 if after is None else self.weigh(after)
 
 
-class Identifiers:
+class Identifiers(Struct, eq=False):
     """Generates a world's identifiers.
 
     Each depends only on the seed and its number, so that two integers are enough to save and restore
     the generator.
 
-    Args:
+    Attributes:
         seed: Same seed and same calls, same identifiers.
         count: Number of identifiers generated before.
     """
 
-    __slots__ = ("count", "seed")
-
-    def __init__(self, seed: int = 0, count: int = 0) -> None:
-        self.seed = seed
-        self.count = count
+    seed: int = 0
+    count: int = 0
 
     def _next(self) -> Random:
         self.count += 1
