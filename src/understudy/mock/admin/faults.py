@@ -162,18 +162,11 @@ def next_id(world: World, word: str) -> str:
     journalled = {
         field
         for context in world.journal
-        for field in (context.fault, response_header(context, STUB))
+        for field in (context.fault, context.response_header(STUB))
     }
     taken = journalled | world.faults.keys()
     numbers = itertools.count(len(world.faults) + 1)
     return next(name for number in numbers if (name := f"{word}-{number}") not in taken)
-
-
-def response_header(context: RequestContext, name: str) -> str | None:
-    """Returns a header of the response to a request; None if it is absent."""
-    field = name.encode()
-    texts = (text for given, text in context.response_headers if given == field)
-    return next((text.decode("latin-1") for text in texts), None)
 
 
 def _shown_fault(_world: World, fault: Fault) -> dict[str, Any]:
@@ -364,7 +357,7 @@ def _shown_stub(world: World, kept: Fault) -> dict[str, Any]:
         **({} if kept.times is None else {"times": kept.times}),
         **({} if kept.delay is None else {"delay": msgspec.to_builtins(kept.delay)}),
         "used": kept.struck > 0,
-        "answered": sum(response_header(context, STUB) == kept.id for context in world.journal),
+        "answered": sum(context.response_header(STUB) == kept.id for context in world.journal),
     }
     return shown if kept.struck else {**shown, **_why_unused(world, kept)}
 

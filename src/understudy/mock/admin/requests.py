@@ -19,7 +19,6 @@ from understudy.limits import PATTERNS, SEARCH_SECONDS
 from understudy.mock.admin.clock import instant_of
 from understudy.mock.admin.context import AdminContext, AdminHandlers, expect_operation
 from understudy.mock.admin.explaining import explain
-from understudy.mock.admin.faults import response_header
 from understudy.mock.server.call import Call, HandlerResponse, Handlers, SharedBody
 from understudy.mock.server.clock import written
 from understudy.mock.server.faults import RequestCondition
@@ -53,9 +52,9 @@ def _about(context: RequestContext) -> dict[str, Any]:
         "identity": context.identity,
         "person": context.principal.person if context.principal else None,
         "fault": context.fault,
-        "stub": response_header(context, STUB),
-        "invalid": response_header(context, "x-mock-violation") is not None,
-        "preference": response_header(context, "preference-applied"),
+        "stub": context.response_header(STUB),
+        "invalid": context.response_header("x-mock-violation") is not None,
+        "preference": context.response_header("preference-applied"),
         "reason": context.refusal and context.refusal.problem.message,
         "notes": context.notes,
     }
@@ -240,7 +239,7 @@ _TESTS: Mapping[str, Callable[[RequestContext, Any], bool]] = {
     "person": lambda context, wanted: _meets(context, person=wanted),
     "identity": lambda context, wanted: context.identity == wanted,
     "fault": lambda context, wanted: context.fault == wanted,
-    "stub": lambda context, wanted: response_header(context, STUB) == wanted,
+    "stub": lambda context, wanted: context.response_header(STUB) == wanted,
 }
 
 

@@ -188,7 +188,7 @@ class _Trace:
         redirect = self._redirect()
         if redirect is None:
             return
-        response = _response_of(_location(redirect))
+        response = _response_of(redirect.response_header("location") or "")
         if "error" in response:
             about = response.get("error_description", "")
             self._stopped = (
@@ -262,7 +262,7 @@ class _Trace:
         self._stopped = "The token was not used for a call yet."
 
     def _add(self, context: RequestContext, kind: str, judged: Iterable[Judged]) -> None:
-        location, parameters = _location(context), tuple(judged)
+        location, parameters = context.response_header("location") or "", tuple(judged)
         self._steps.append(
             {
                 "kind": kind,
@@ -284,12 +284,9 @@ class _Trace:
 
 
 def _is_to(context: RequestContext, redirect_uri: str) -> bool:
-    return bool(redirect_uri) and _location(context).startswith(redirect_uri)
-
-
-def _location(context: RequestContext) -> str:
-    fields: Mapping[bytes, bytes] = dict(context.response_headers)
-    return fields.get(b"location", b"").decode("latin-1")
+    return bool(redirect_uri) and (context.response_header("location") or "").startswith(
+        redirect_uri
+    )
 
 
 def _response_of(location: str) -> dict[str, str]:

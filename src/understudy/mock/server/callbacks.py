@@ -443,8 +443,7 @@ def _fault(endpoint: Endpoint, context: RequestContext) -> str | None:
     """Returns how a receiver's response breaks the document; None if it is valid or missing."""
     if not context.status:
         return None
-    content_type = dict(context.response_headers).get(b"content-type", b"").decode("latin-1")
-    media_type = without_options(content_type)
+    media_type = without_options(context.response_header("content-type") or "")
     body: Any = context.response_body or None
     if body is not None and is_json(media_type):
         try:

@@ -336,6 +336,12 @@ class RequestContext(Struct, eq=False):  # a Struct is made in C, which counts o
         problem.__traceback__ = problem.__context__ = problem.__cause__ = None
         self.refusal = RefusalReason(problem, upheld(problem.made_by))
 
+    def response_header(self, name: str) -> str | None:
+        """Returns a header of the response, by its name in lower case; None if it is absent."""
+        field = name.encode()
+        texts = (text for given, text in self.response_headers if given == field)
+        return next((text.decode("latin-1") for text in texts), None)
+
     @property
     def secret_names(self) -> AbstractSet[str]:
         """The names whose values are secret in the exchange.
