@@ -40,18 +40,16 @@ from understudy.openapi.paths import Paths
 def settle(context: RequestContext) -> None:
     """Adds the changes of a request to the history, unless the store numbers requests and does it."""
     world = context.world
-    history = world.history
-    issued = world.identifiers.count
-    if history.is_settled(issued):
-        return
     if world.store is not None and world.store.numbers_requests:
         return
-    changes = history.collect(issued, lambda: world.settings)
+    changes = collected(world)
+    if changes is None:
+        return
     call = context.method, context.path
     entry = HistoryEntry(context.started, call, world.journal.total, changes)
-    history.settle(entry)
+    world.history.settle(entry)
     if not context.path.startswith(BASE_PATH):
-        history.expect_number(context, entry)
+        world.history.expect_number(context, entry)
 
 
 def collected(world: World) -> RequestChanges | None:
