@@ -309,10 +309,7 @@ class WorldChanges:
         world, before = self.world, self._before
         if self.is_replaced or not world.take_back(self._overlaid):
             self.copy.tag = b""  # cannot be restored here: the whole world is loaded again
-        world.clock.setting = before.settings["clock"]
-        world.choices = before.settings["choices"]
-        world.limits = dict(before.settings["limits"])
-        world.faults = dict(before.settings["faults"])
+        world.settings = before.settings
         world.identifiers = Identifiers(before.seed, before.issued)
         world.history.withdraw()
         world.history.begin(before.issued, before.settings)

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple, Protocol
 
 import msgspec
 from msgspec import Struct
+from msgspec.structs import asdict
 
 from understudy.errors import StoreUnavailable
 from understudy.fleet.journal_rows import (
@@ -418,7 +419,9 @@ class Copies:
                 record = None if blob is None else self._rows.decoded(collection, blob)
                 world.apply(RecordChange(collection, key, record))
             if change.settings:
-                take_settings(world, msgspec.msgpack.decode(change.settings, type=WorldSettings))
+                settings = msgspec.msgpack.decode(change.settings, type=WorldSettings)
+                world.settings = asdict(settings)
+                world.identifiers = Identifiers(settings.seed, settings.issued)
                 world.note_change()
         changes = collected(world)
         if changes is not None:
@@ -458,15 +461,6 @@ def _unnoted(world: World) -> Iterator[None]:
         yield
     finally:
         world.store = store
-
-
-def take_settings(world: World, settings: WorldSettings) -> None:
-    """Replaces the settings of a world, without its windows."""
-    world.clock.setting = settings.clock
-    world.identifiers = Identifiers(settings.seed, settings.issued)
-    world.choices = settings.choices
-    world.limits = dict(settings.limits)
-    world.faults = dict(settings.faults)
 
 
 class WorldList:

@@ -13,6 +13,7 @@ from understudy.mock.server.call import Principal
 from understudy.mock.server.endpoint import Endpoint
 from understudy.mock.server.journal import (
     ABSENT,
+    SETTINGS,
     Exercised,
     HistoryEntry,
     RecordStep,
@@ -185,8 +186,8 @@ def history_entry(rows: Rows, number: int, row: bytes) -> HistoryEntry:
     """
     stored = _decode_changes(row)
     steps = [_step(rows, step) for step in stored.steps]
-    known, names = stored.settings, ("clock", "choices", "limits", "faults")
-    settings = None if known is None else {name: getattr(known, name) for name in names}
+    known = stored.settings
+    settings = None if known is None else {name: getattr(known, name) for name in SETTINGS}
     changes = RequestChanges(steps, stored.issued, settings, stored.weight, is_lost=False)
     request = number if stored.is_journalled else None
     after = number - stored.is_journalled

@@ -11,7 +11,7 @@ import msgspec
 from understudy.errors import BadRequest, NotFound
 from understudy.mock.server.call import Call, HandlerResponse, Handlers
 from understudy.mock.server.clock import Clock, written
-from understudy.mock.server.journal import ABSENT, HistoryEntry, RecordStep
+from understudy.mock.server.journal import ABSENT, SETTINGS, HistoryEntry, RecordStep
 from understudy.mock.server.journaling import state_before, undone
 from understudy.mock.server.windows import WINDOW
 from understudy.mock.server.worlds import Snapshot, World
@@ -95,10 +95,6 @@ def _as_json(clock: Clock) -> HandlerResponse:
     return HandlerResponse(
         {"now": written(clock.now()), "frozen": clock.rate == 0, "rate": clock.rate}
     )
-
-
-_SETTINGS = ("clock", "choices", "limits", "faults")
-"""Fields of a snapshot that a comparison of two moments shows beside the records."""
 
 
 def list_changes(call: Call, *, limit: int = 100) -> HandlerResponse:
@@ -189,7 +185,7 @@ def _record(snapshot: Snapshot, collection: str, key: str) -> Any:
 
 
 def _settings(earlier: Snapshot, later: Snapshot) -> Iterator[dict[str, Any]]:
-    for name in _SETTINGS:
+    for name in SETTINGS:
         before, after = getattr(earlier, name), getattr(later, name)
         if before != after:
             yield {"name": name, "before": _shown(before), "after": _shown(after)}

@@ -122,7 +122,10 @@ ABSENT: Final = object()
 """Sentinel: the overlay had no entry at this key; None is an entry that removes a record."""
 
 Settings = Mapping[str, Any]
-"""The fields of a snapshot that calls of the admin API set: clock, choices, limits and faults."""
+"""The fields of a snapshot that calls of the admin API set, by name."""
+
+SETTINGS: Final = ("clock", "choices", "limits", "faults")
+"""The names of these fields."""
 
 
 class RecordStep(NamedTuple):

@@ -294,6 +294,13 @@ class World:
             "faults": dict(self.faults),
         }
 
+    @settings.setter
+    def settings(self, settings: Settings) -> None:
+        self.clock.setting = settings["clock"]
+        self.choices = settings["choices"]
+        self.limits = dict(settings["limits"])
+        self.faults = dict(settings["faults"])
+
     @property
     def mark(self) -> str:
         """The prefix of every token that this world issues; it selects the world."""
@@ -472,12 +479,9 @@ class World:
         self.baseline = snapshot.baseline
         self._overlay = {name: dict(records) for name, records in snapshot.overlay.items()}
         self._weights.clear()
-        self.clock.setting = snapshot.clock
+        self.settings = snapshot._asdict()
         self.identifiers = Identifiers(snapshot.seed, snapshot.issued)
-        self.choices = snapshot.choices
         self.windows = Windows(snapshot.windows)
-        self.limits = dict(snapshot.limits)
-        self.faults = dict(snapshot.faults)
         if self.store is not None:
             self.store.world_replaced(self)
 
