@@ -27,12 +27,19 @@ from understudy.mock.server.journal import CAPACITY, Exercised, HistoryEntry
 from understudy.mock.server.journaling import collected
 from understudy.mock.server.windows import Window, Windows
 from understudy.mock.server.world_selection import Worlds, WorldsPage
-from understudy.mock.server.worlds import DEFAULT, Identifiers, RecordChange, Snapshot, World
+from understudy.mock.server.worlds import (
+    DEFAULT,
+    Identifiers,
+    RecordChange,
+    Snapshot,
+    World,
+    WorldStore,
+)
 from understudy.mock.store.state_rows import WINDOWS, Blobs, Rows, WorldSettings
 
 
-class ReplicaStore(Protocol):
-    """The methods of a replica's store that its worlds call."""
+class ReplicaStore(WorldStore, Protocol):
+    """A store of worlds that other replicas change, too."""
 
     def worlds_used(self, worlds: Iterable[World]) -> None:
         """Notes that the current request uses these worlds."""
@@ -54,14 +61,15 @@ class ReplicatedWorlds(Worlds):
     Copies do not expire here, since only the store knows of requests to other replicas.
 
     Attributes:
-        uses: The store, which is notified of uses, and updates copies.
+        store: The store, which is notified of uses, and updates copies.
     """
+
+    store: ReplicaStore | None
 
     def __init__(
         self, default: World, *, requires_name: bool = False, capacity: int = CAPACITY
     ) -> None:
         super().__init__(default, requires_name=requires_name, capacity=capacity)
-        self.uses: ReplicaStore | None = None
         self._idle: dict[str, timedelta] = {}
 
     def get(self, name: str) -> World:
@@ -86,14 +94,14 @@ class ReplicatedWorlds(Worlds):
         Raises:
             Superseded: A copy was outdated, so the request must be repeated.
         """
-        if self.uses is not None:
-            await self.uses.commit_now()
+        if self.store is not None:
+            await self.store.commit_now()
 
     async def refresh(self, world: World) -> None:
         """Updates the copy of a world; leaves it unchanged if the store does not respond."""
-        if self.uses is not None:
+        if self.store is not None:
             with suppress(StoreUnavailable):
-                await self.uses.refresh(world)
+                await self.store.refresh(world)
 
     async def exercised(self) -> Counter[Exercised]:
         """Returns how often each part of the contract was exercised in all worlds."""
@@ -165,8 +173,8 @@ class ReplicatedWorlds(Worlds):
         self.keep_idle(name, idle)
 
     def _note_use(self, worlds: Iterable[World]) -> None:
-        if self.uses is not None:
-            self.uses.worlds_used(worlds)
+        if self.store is not None:
+            self.store.worlds_used(worlds)
 
 
 TAG_BYTES = 16

@@ -133,7 +133,7 @@ class SharedWorldStore:
             raise StartupError(msg)
         worlds = self._worlds
         worlds.default.clock = clock.of(worlds.default.clock.setting)
-        worlds.store = worlds.default.store = worlds.uses = ChangeGatherer(self.rows, self.refresh)
+        worlds.store = worlds.default.store = ChangeGatherer(self.rows, self.refresh)
 
     def _join_message(self) -> bytes:
         tag = self.next_tag()

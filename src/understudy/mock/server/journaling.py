@@ -286,7 +286,7 @@ def _note_message(context: RequestContext, message: Message) -> None:
         context.response_body += message.get("body", b"")
 
 
-def _commit_late(world: World, store: WorldStore[World]) -> None:
+def _commit_late(world: World, store: WorldStore) -> None:
     """Commits changes by listeners; a failure is only logged, since the response is already sent."""
     try:
         store.commit(world)

@@ -117,7 +117,7 @@ class Worlds:
         self, default: World, *, requires_name: bool = False, capacity: int = CAPACITY
     ) -> None:
         self.default = default
-        self.store: WorldStore[World] | None = None
+        self.store: WorldStore | None = None
         self.started = machine_time()
         self.open_streams = 0
         self._capacity = capacity

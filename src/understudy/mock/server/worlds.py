@@ -65,37 +65,34 @@ class Snapshot(NamedTuple):
     faults: Mapping[str, Fault]
 
 
-World_contra = TypeVar("World_contra", contravariant=True)
-
-
-class WorldStore(Protocol[World_contra]):
+class WorldStore(Protocol):
     """Persists worlds, so that they outlast the process."""
 
     @property
     def numbers_requests(self) -> bool:
         """True if the store numbers the requests of a journal, and attributes changes to them."""
 
-    def record_changed(self, world: World_contra, change: RecordChange) -> None:
+    def record_changed(self, world: "World", change: RecordChange) -> None:
         """Stores one change; it is durable once ``commit`` has returned."""
 
-    def settings_changed(self, world: World_contra) -> None:
+    def settings_changed(self, world: "World") -> None:
         """Stores the world's new clock, choices, limits and faults."""
 
-    def fault_used(self, world: World_contra) -> None:
+    def fault_used(self, world: "World") -> None:
         """Stores how often faults were used; a failure to do so refuses no request."""
 
-    def windows_changed(self, world: World_contra, principals: Iterable[str]) -> None:
+    def windows_changed(self, world: "World", principals: Iterable[str]) -> None:
         """Stores the rate-limit windows of these principals; a failure to do so refuses no request."""
 
     def world_created(
-        self, world: World_contra, beginning: Snapshot, idle: timedelta | None
+        self, world: "World", beginning: Snapshot, idle: timedelta | None
     ) -> None:
         """Stores a new world."""
 
-    def world_replaced(self, world: World_contra) -> None:
+    def world_replaced(self, world: "World") -> None:
         """Replaces the whole state of a world."""
 
-    def world_removed(self, world: World_contra) -> None:
+    def world_removed(self, world: "World") -> None:
         """Deletes a world."""
 
     def snapshot_changed(self, name: str, snapshot: Snapshot | None) -> None:
@@ -104,7 +101,7 @@ class WorldStore(Protocol[World_contra]):
     def baseline_replaced(self, fixtures: Baseline) -> None:
         """Replaces the fixtures."""
 
-    def commit(self, world: World_contra) -> None:
+    def commit(self, world: "World") -> None:
         """Writes every change so far."""
 
     def expect_ready(self) -> None:
@@ -272,7 +269,7 @@ class World:
     limits: dict[str, int] = field(default_factory=dict)
     faults: dict[str, Fault] = field(default_factory=dict)
     journal: Journal = field(default_factory=Journal)
-    store: "WorldStore[World] | None" = None
+    store: WorldStore | None = None
     is_ended: bool = False
     history: WorldHistory = field(default_factory=WorldHistory)
     prefix: str = field(init=False)
