@@ -10,7 +10,7 @@ def renew(mock: Mock, clock: Clock | None = None) -> Mock:
     """Returns a mock without anything that happened to it, and the clock that it is to go by."""
     world = mock.world
     world.clock = clock or Clock()
-    world.become(mock.worlds.beginning())
+    world.become(mock.world.beginning)
     world.journal = Journal(CAPACITY)
     world.history = WorldHistory()
     world.history.begin(world.identifiers.count, world.settings)

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import timedelta
 from typing import Any, NamedTuple
 
 import msgspec
@@ -14,7 +13,7 @@ from understudy.mock.server.hosts import PRIVATE_PATHS
 from understudy.mock.server.journal import HistoryEntry, RequestChanges
 from understudy.mock.server.journaling import collected, shorten
 from understudy.mock.server.request_context import RequestContext
-from understudy.mock.server.worlds import Identifiers, RecordChange, Snapshot, World
+from understudy.mock.server.worlds import Identifiers, RecordChange, World
 from understudy.mock.store.state_rows import WINDOWS, Rows
 
 
@@ -111,7 +110,7 @@ class WorldChanges:
     Attributes:
         world: The world.
         copy: The replica's knowledge of the world in the store.
-        made: Initial state and time to live of a new world; None for an existing one.
+        is_made: Whether the world is new.
         is_removed: Whether the world is deleted.
         is_replaced: Whether its whole state is replaced, as by a reset.
         windows: The principals whose rate-limit windows have changed.
@@ -120,7 +119,7 @@ class WorldChanges:
 
     world: World
     copy: WorldCopy
-    made: tuple[Snapshot, timedelta | None] | None = None
+    is_made: bool = False
     is_removed: bool = False
     is_replaced: bool = False
     windows: set[str] = field(default_factory=set)
@@ -149,7 +148,7 @@ class WorldChanges:
         is_own = context.world is self.world and not context.path.startswith(PRIVATE_PATHS)
         if is_own:
             shorten(context)
-        changes = None if self.made or self.is_removed else collected(self.world)
+        changes = None if self.is_made or self.is_removed else collected(self.world)
         log = b"" if changes is None else self._logged(rows, context, is_own=is_own)
         undoing = b"" if changes is None else history_row(rows, context, changes, is_own=is_own)
         self._rows_of_request = {}
@@ -175,7 +174,7 @@ class WorldChanges:
         """True if anything but rate-limit windows has changed."""
         return bool(
             self._rows
-            or self.made
+            or self.is_made
             or self.is_removed
             or self.is_replaced
             or self.has_other_journal
@@ -197,11 +196,11 @@ class WorldChanges:
         journal = self.world.journal
         return {
             "name": self.world.name,
-            "is_new": self.made is not None,
+            "is_new": self.is_made,
             "id": self.copy.id,
             "tag": self.copy.tag,
             "counted": max(self.copy.counted, 0) if is_steering else -1,
-            "journal": self.copy.journal if is_steering and not self.made else b"",
+            "journal": self.copy.journal if is_steering and not self.is_made else b"",
             "total": self._before.journal[0] if self.has_other_journal else journal.total,
             "forgotten": self._before.journal[1] if self.has_other_journal else journal.forgotten,
         }
@@ -212,8 +211,8 @@ class WorldChanges:
         if self.is_removed:
             return {"name": world.name, "is_removed": True, "windows": []}
         is_changed = self._has_new_tag = self.is_changed
-        is_replaced = self.is_replaced or self.made is not None
-        idle = self.copy.idle if self.made is None else self.made[1]
+        is_replaced = self.is_replaced or self.is_made
+        idle = world.idle
         message = {
             "name": world.name,
             "tag": tag if is_changed else b"",
@@ -229,8 +228,8 @@ class WorldChanges:
             "most_bytes": JOURNAL_BYTES.most,
             **self._other_journal(tag),
         }
-        if self.made is not None:
-            beginning = rows.snapshot(self.made[0])
+        if self.is_made:
+            beginning = rows.snapshot(world.beginning)
             made = {"id": tag, "tag": tag, "idle": message["idle"], "beginning": beginning}
             message["made"] = made
         return message
@@ -289,7 +288,7 @@ class WorldChanges:
         if self.has_other_journal or (is_continued and any(it.is_own for it in self.requests)):
             self.copy.journal = tag
         settle_requests(self.world, self.requests, total, is_continued=is_continued)
-        is_replaced = self.is_replaced or self.made is not None
+        is_replaced = self.is_replaced or self.is_made
         names = [*self.world.windows, *self.copy.windows] if is_replaced else self.windows
         for principal in tuple(names):
             window = self.world.windows.get(principal)
@@ -297,10 +296,10 @@ class WorldChanges:
                 self.copy.windows.pop(principal, None)
             else:
                 self.copy.windows[principal] = rows.record(WINDOWS.name, window)
-        is_next = self.copy.counted + bool(names) == counted or self.made is not None
+        is_next = self.copy.counted + bool(names) == counted or self.is_made
         self.copy.counted = counted if is_next else -1
-        if self.made is not None:
-            self.copy.id, self.copy.idle = tag, self.made[1]
+        if self.is_made:
+            self.copy.id = tag
         if self._has_new_tag:
             self.copy.tag = tag
 

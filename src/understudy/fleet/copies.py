@@ -1,13 +1,11 @@
 """Keeps a replica's copies of worlds, and updates them from the store."""
 
-from bisect import insort
 from collections import Counter
 from collections.abc import Awaitable, Callable, Container, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from itertools import islice
-from operator import itemgetter
 from typing import Any, NamedTuple, Protocol
 
 import msgspec
@@ -23,7 +21,7 @@ from understudy.fleet.journal_rows import (
     pairs,
 )
 from understudy.limits import WORLD_COPIES
-from understudy.mock.server.journal import CAPACITY, Exercised, HistoryEntry
+from understudy.mock.server.journal import Exercised, HistoryEntry
 from understudy.mock.server.journaling import collected
 from understudy.mock.server.windows import Window, Windows
 from understudy.mock.server.world_selection import Worlds, WorldsPage
@@ -66,12 +64,6 @@ class ReplicatedWorlds(Worlds):
 
     store: ReplicaStore | None
 
-    def __init__(
-        self, default: World, *, requires_name: bool = False, capacity: int = CAPACITY
-    ) -> None:
-        super().__init__(default, requires_name=requires_name, capacity=capacity)
-        self._idle: dict[str, timedelta] = {}
-
     def get(self, name: str) -> World:
         """Returns a world, and notes its use.
 
@@ -112,41 +104,19 @@ class ReplicatedWorlds(Worlds):
         """Sets the counts of the worlds that were deleted."""
         self._ended = exercised
 
-    def idle(self, world: World) -> timedelta | None:
-        """Returns the time after which an unused world expires; None: never."""
-        return self._idle.get(world.name)
-
-    def keep_idle(self, name: str, idle: timedelta | None) -> None:
-        """Sets the time after which an unused world expires."""
-        self._idle.pop(name, None)
-        if idle is not None:
-            self._idle[name] = idle
-
     def adopt(self, name: str, beginning: Snapshot, number: int) -> World:
         """Returns a new copy of a world, and forgets a deleted one with the same name."""
         self.forget(name)
-        world = self.default.sibling(name, self._capacity)
-        world.store = self.store
-        self._add(world, beginning, number)
+        world = self.default.sibling(name, self.capacity)
+        world.store, world.beginning, world.number = self.store, beginning, number
+        self._worlds[name] = world
         return world
-
-    def renumber(self, name: str, number: int) -> None:
-        """Sets the creation number that the store has given a world."""
-        world = self._worlds[name]
-        self._in_order.remove((self._numbers[name], world))
-        self._numbers[name] = number
-        insort(self._in_order, (number, world), key=itemgetter(0))
-
-    def number(self, name: str) -> int | None:
-        """Returns the creation number of a world; None if it is not known."""
-        return self._numbers.get(name)
 
     def forget(self, name: str) -> None:
         """Forgets the copy of a deleted world."""
         world = self._worlds.get(name)
         if world is not None and name != DEFAULT:
             self._forget(world)
-            self._idle.pop(name, None)
 
     def forget_all(self) -> None:
         """Forgets all copies, and starts generated names anew."""
@@ -170,7 +140,7 @@ class ReplicatedWorlds(Worlds):
         return f"w{self._count + 1}"
 
     def _begin_life(self, name: str, idle: timedelta) -> None:
-        self.keep_idle(name, idle)
+        """Does nothing: only the store knows of requests to other replicas."""
 
     def _note_use(self, worlds: Iterable[World]) -> None:
         if self.store is not None:
@@ -231,7 +201,6 @@ class WorldCopy:
         windows: Principal to rate-limit window, as encoded in the store.
         counted: Version of the windows in the store; -1 if some are missing here.
         journal: Tag of the last entry of the journal.
-        idle: Time after which the unused world expires; None: never.
         changed: Number of changes before it was loaded, which its history lacks.
     """
 
@@ -240,7 +209,6 @@ class WorldCopy:
     windows: dict[str, bytes] = field(default_factory=dict)
     counted: int = -1
     journal: bytes = NO_ENTRY
-    idle: timedelta | None = None
     changed: int = 0
 
 
@@ -281,10 +249,10 @@ class Copies:
         """
         idle = (name for name in self._copies if name not in kept and name != DEFAULT)
         for name in tuple(islice(idle, min(self.excess, _DROPPED_AT_ONCE))):
-            number = self._worlds.number(name)
+            world = self._worlds.find(name)
             self.forget(name)
-            if is_listed and number is not None:
-                self._worlds.adopt(name, self._worlds.beginning(), number)
+            if is_listed and world is not None:
+                self._worlds.adopt(name, self._worlds.default.beginning, world.number)
 
     def forget(self, name: str) -> None:
         """Forgets a world that was deleted, or whose copy is dropped."""
@@ -373,7 +341,9 @@ class Copies:
     def _load(self, name: str, copy: WorldCopy, state: WorldState, whole: Sequence[Any]) -> World:
         number, idle, beginning, baseline, settings, total, copy.changed = whole
         world = self._worlds.find(name)
-        start = self._rows.decoded_snapshot(beginning) if beginning else self._worlds.beginning()
+        start = (
+            self._rows.decoded_snapshot(beginning) if beginning else self._worlds.default.beginning
+        )
         if world is None or (name != DEFAULT and copy.id != state.id):
             world = self._worlds.adopt(name, start, number)
             copy.journal = NO_ENTRY
@@ -382,8 +352,7 @@ class Copies:
         ):  # the default world was replaced, its object must stay
             world.journal.resume(0)
             copy.journal = NO_ENTRY
-        copy.idle = timedelta(milliseconds=int(idle)) if int(idle) else None
-        self._worlds.keep_idle(name, copy.idle)
+        world.idle = timedelta(milliseconds=int(idle)) if int(idle) else None
         snapshot = self._rows.decoded_world(baseline or None, self._overlay(state), settings)
         with _unnoted(world):
             world.become(snapshot)
@@ -530,11 +499,11 @@ class WorldList:
         """
         listed = _numbered(worlds)
         for world in self._worlds.copies():
-            if listed.get(world.name) != self._worlds.number(world.name):
+            if listed.get(world.name) != world.number:
                 self._copies.forget(world.name)
         for name, number in listed.items():
-            if self._worlds.number(name) is None:
-                self._worlds.adopt(name, self._worlds.beginning(), number)
+            if self._worlds.find(name) is None:
+                self._worlds.adopt(name, self._worlds.default.beginning, number)
         self._worlds.set_ended(exercised_counts(exercised))
         await self._take_snapshots(_numbered(snapshots))
         self.tag = tag or b""

@@ -106,7 +106,6 @@ class SharedWorldStore:
         self._commits = count()
         self._locks = Locks()
         self._failures = Episode()
-        self._beginning = worlds.default.snapshot()
 
     def join(self) -> None:
         """Joins the fleet; called before the event loop starts.
@@ -328,7 +327,7 @@ class SharedWorldStore:
         self.copies.forget_all()
         self.listed.forget()
         store, worlds.default.store = worlds.default.store, None
-        worlds.default.become(self._beginning)
+        worlds.default.become(worlds.default.beginning)
         worlds.default.journal.resume(0)
         worlds.default.store = store
         try:

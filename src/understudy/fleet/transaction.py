@@ -4,7 +4,6 @@ import asyncio
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from contextvars import ContextVar
-from datetime import timedelta
 from typing import Any, Final, Protocol
 
 from starlette.types import Message
@@ -105,13 +104,13 @@ class ReplicaTransaction:
         if missing:
             raise Superseded(missing)
 
-    def create(self, world: World, beginning: Snapshot, idle: timedelta | None) -> None:
+    def create(self, world: World) -> None:
         """Notes that the request creates a world.
 
         Raises:
             Superseded: The transaction does not hold its name yet.
         """
-        self._note(world).made = (beginning, idle)
+        self._note(world).is_made = True
         if world.name not in self.names:
             raise Superseded([world.name])
 
@@ -257,7 +256,7 @@ class ReplicaTransaction:
 
     @property
     def _changes_list(self) -> bool:
-        is_other = any(it.made or it.is_removed for it in self._changes.values())
+        is_other = any(it.is_made or it.is_removed for it in self._changes.values())
         return is_other or bool(self.snapshots)
 
     def _note(self, world: World) -> WorldChanges:
@@ -274,8 +273,8 @@ class ReplicaTransaction:
                 self._store.copies.forget(name)
                 continue
             changes.accepted(self._store.rows, reply, tag)
-            if changes.made:
-                self._worlds.renumber(name, reply[4])
+            if changes.is_made:
+                changes.world.number = reply[4]
         if any(it.is_removed for it in self._changes.values()):
             tag = b""  # load the list again, as it has the exercised counts of deleted worlds
         if self._changes_list:
@@ -283,7 +282,7 @@ class ReplicaTransaction:
 
     def _undo(self) -> None:
         for name, changes in self._changes.items():
-            if changes.made:
+            if changes.is_made:
                 self._store.copies.forget(name)
                 continue
             changes.undo()
@@ -362,9 +361,9 @@ class ChangeGatherer:
         """Notes that the rate-limit windows of these principals have changed."""
         self._changes(world).windows.update(principals)
 
-    def world_created(self, world: World, beginning: Snapshot, idle: timedelta | None) -> None:
+    def world_created(self, world: World) -> None:
         """Notes a new world."""
-        _transaction().create(world, beginning, idle)
+        _transaction().create(world)
 
     def world_replaced(self, world: World) -> None:
         """Notes that the whole state of a world is replaced."""

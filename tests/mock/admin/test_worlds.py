@@ -170,7 +170,7 @@ def test_worlds_are_listed_in_pages_that_lead_to_one_another(driver: Driver) -> 
 
 
 def test_a_list_of_worlds_is_at_most_a_page_and_looks_at_no_more(driver: Driver) -> None:
-    start = driver.mock.worlds.beginning()
+    start = driver.mock.world.beginning
     for number in range(150):
         driver.mock.worlds.create(f"n{number}", start, idle=timedelta(hours=1))
     answer = driver.get("/__world/n7/__admin/worlds")

@@ -71,7 +71,7 @@ def _model(admin: AdminContext, wanted: Mapping[str, Any]) -> Snapshot:
         return admin.worlds.get(wanted["fork"]).snapshot()
     if "snapshot" in wanted:
         return admin.worlds.snapshot(wanted["snapshot"])
-    return admin.worlds.beginning()
+    return admin.worlds.default.beginning
 
 
 def get_world(admin: AdminContext, call: Call, name: str) -> HandlerResponse:
@@ -97,7 +97,7 @@ def delete_world(admin: AdminContext, _call: Call, name: str) -> HandlerResponse
 
 def reset(admin: AdminContext, call: Call) -> HandlerResponse:
     """Responds to ``POST /reset``: restores the world's initial state and empties its journal."""
-    call.world.become(admin.worlds.beginning(call.world.name))
+    call.world.become(call.world.beginning)
     call.world.journal.forget()
     return HandlerResponse(_as_json(admin, call, call.world))
 
@@ -136,7 +136,6 @@ def restore_snapshot(admin: AdminContext, call: Call, name: str) -> HandlerRespo
 
 
 def _as_json(admin: AdminContext, call: Call, world: World) -> dict[str, Any]:
-    idle = admin.worlds.idle(world)
     site = call.site_url.removesuffix(call.world.prefix) + world.prefix
     sign_in = call.authorization_url.removesuffix(call.world.prefix) + world.prefix
     return {
@@ -151,7 +150,7 @@ def _as_json(admin: AdminContext, call: Call, world: World) -> dict[str, Any]:
         "requests": world.journal.total,
         "faults": sum(it.stub is None for it in world.faults.values()),
         "changes": world.changed(),
-        "idle_seconds": None if idle is None else idle.total_seconds(),
+        "idle_seconds": None if world.idle is None else world.idle.total_seconds(),
     }
 
 

@@ -1,12 +1,11 @@
 """The worlds of one mock, their lifetimes, and the lookup of the world that a request selects."""
 
 import asyncio
-from bisect import bisect_left, bisect_right, insort
 from collections import Counter, OrderedDict
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime, timedelta
 from itertools import islice, takewhile
-from operator import itemgetter
+from operator import attrgetter
 from typing import NamedTuple
 
 from understudy.errors import BadRequest, Conflict, MockRefusal, NotFound, nearest
@@ -64,10 +63,6 @@ class Lifetimes:
             if not self._touched[idle]:
                 del self._touched[idle]
 
-    def idle(self, name: str) -> timedelta | None:
-        """Returns the idle timeout of a world; None: it never expires."""
-        return self._idle.get(name)
-
     def is_over(self, name: str, now: datetime) -> bool:
         """Tells whether a world has expired."""
         idle = self._idle.get(name)
@@ -107,6 +102,7 @@ class Worlds:
         capacity: Number of exchanges that the journal of a new world keeps.
 
     Attributes:
+        capacity: Number of exchanges that the journal of a new world keeps.
         snapshots: Name to snapshot.
         started: Machine's time at the start of the mock, by which clients notice a restart.
         open_streams: Number of open event streams of the admin API.
@@ -120,13 +116,11 @@ class Worlds:
         self.store: WorldStore | None = None
         self.started = machine_time()
         self.open_streams = 0
-        self._capacity = capacity
+        self.capacity = capacity
         self.snapshots: dict[str, Snapshot] = {}
-        self._beginnings = {default.name: default.snapshot()}
+        default.beginning = default.snapshot()
         self._is_named = requires_name
         self._worlds = {default.name: default}
-        self._numbers = {default.name: 0}
-        self._in_order = [(0, default)]
         self._lifetimes = Lifetimes()
         self._count = 0
         self._ended: Counter[Exercised] = Counter()
@@ -189,11 +183,10 @@ class Worlds:
             limit: Number of worlds on a page.
         """
         self._end_idle()
-        start = bisect_right(self._in_order, after, key=itemgetter(0))
-        numbered = self._in_order[start : start + limit]
-        is_last = start + limit >= len(self._in_order)
-        worlds = self._lasting([world for _, world in numbered])
-        return WorldsPage(list(worlds), None if is_last else numbered[-1][0])
+        later = (world for world in self._worlds.values() if world.number > after)
+        listed = sorted(later, key=attrgetter("number"))
+        page = listed[:limit]
+        return WorldsPage(list(self._lasting(page)), page[-1].number if listed[limit:] else None)
 
     def _lasting(self, worlds: Iterable[World]) -> Iterator[World]:
         now = machine_time()
@@ -227,25 +220,21 @@ class Worlds:
         if name in self._worlds:
             msg = f"name: there is a world {name!r} already; choose another, or delete it."
             raise Conflict(msg)
-        world = self.default.sibling(name, self._capacity)
+        world = self.default.sibling(name, self.capacity)
         world.become(snapshot)
         world.history.restart(world.identifiers.count, world.settings, 0)
-        self._add(world, snapshot, self._in_order[-1][0] + 1)
+        world.beginning, world.idle = snapshot, idle
+        world.number = next(reversed(self._worlds.values())).number + 1
+        self._worlds[name] = world
         if idle is not None:
             self._begin_life(name, idle)
         if self.store is not None:
             world.store = self.store
-            self.store.world_created(world, snapshot, idle)
+            self.store.world_created(world)
         return world
 
     def _begin_life(self, name: str, idle: timedelta) -> None:
         self._lifetimes.begin(name, idle, machine_time())  # replicas override this
-
-    def _add(self, world: World, beginning: Snapshot, number: int) -> None:
-        self._worlds[world.name] = world
-        self._beginnings[world.name] = beginning
-        self._numbers[world.name] = number
-        insort(self._in_order, (number, world), key=itemgetter(0))
 
     def _free_name(self) -> str:
         while True:
@@ -266,18 +255,13 @@ class Worlds:
             raise BadRequest(msg)
         self._end(world)
 
-    def beginning(self, name: str = DEFAULT) -> Snapshot:
-        """Returns the initial state of a world; the default world begins with the fixtures."""
-        return self._beginnings[name]
-
     def refit(self, before: Baseline, after: Baseline) -> None:
         """Replaces the fixtures in every world and initial state that is based on the old ones."""
         for world in self._worlds.values():
             if world.baseline is before:
                 world.baseline = after
-        for name, start in self._beginnings.items():
-            if start.baseline is before:
-                self._beginnings[name] = start._replace(baseline=after)
+            if world.beginning.baseline is before:
+                world.beginning = world.beginning._replace(baseline=after)
         if self.store is not None:
             self.store.baseline_replaced(after)
 
@@ -331,10 +315,6 @@ class Worlds:
             seen.update(world.journal.exercised)
         return seen
 
-    def idle(self, world: World) -> timedelta | None:
-        """Returns the idle timeout of a world; None: it never expires."""
-        return self._lifetimes.idle(world.name)
-
     def _end_idle(self) -> None:
         """Deletes expired worlds, a hundred at most."""
         for name in self._lifetimes.over(machine_time()):
@@ -349,7 +329,4 @@ class Worlds:
     def _forget(self, world: World) -> None:
         world.is_ended = True
         del self._worlds[world.name]
-        del self._beginnings[world.name]
         self._lifetimes.end(world.name)
-        number = self._numbers.pop(world.name)
-        del self._in_order[bisect_left(self._in_order, number, key=itemgetter(0))]

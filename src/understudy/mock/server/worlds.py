@@ -84,9 +84,7 @@ class WorldStore(Protocol):
     def windows_changed(self, world: "World", principals: Iterable[str]) -> None:
         """Stores the rate-limit windows of these principals; a failure to do so refuses no request."""
 
-    def world_created(
-        self, world: "World", beginning: Snapshot, idle: timedelta | None
-    ) -> None:
+    def world_created(self, world: "World") -> None:
         """Stores a new world."""
 
     def world_replaced(self, world: "World") -> None:
@@ -257,7 +255,10 @@ class World:
         store: Persists every change; None: the world is in memory only.
         is_ended: Whether the world was deleted; requests still in progress then change nothing.
         history: Undo log of the last changes.
+        number: Number in the order of creation; that of the default world is 0.
+        idle: Time without a request after which the world expires; None: never.
         prefix: Prefix of every path of this world; empty for the default one.
+        beginning: Initial state, which a reset restores.
     """
 
     name: str
@@ -272,14 +273,18 @@ class World:
     store: WorldStore | None = None
     is_ended: bool = False
     history: WorldHistory = field(default_factory=WorldHistory)
+    number: int = 0
+    idle: timedelta | None = None
     prefix: str = field(init=False)
+    beginning: Snapshot = field(init=False)
     _overlay: dict[str, dict[str, Any]] = field(default_factory=dict)
     _weights: dict[str, Weight] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        """Begins the history with the current settings, and computes the prefix."""
+        """Begins the history with the current settings, and computes prefix and initial state."""
         self.prefix = "" if self.name == DEFAULT else f"{PREFIX}{self.name}"
         self.history.begin(self.identifiers.count, self.settings)
+        self.beginning = self.snapshot()
 
     @property
     def settings(self) -> Settings:

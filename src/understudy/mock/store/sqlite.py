@@ -348,7 +348,7 @@ class SqliteStore:
         worlds.store = self
         self._worlds = worlds
         if not self._database.execute("SELECT 1 FROM worlds WHERE name = ?", (DEFAULT,)).fetchone():
-            self.world_created(worlds.default, worlds.beginning(), None)
+            self.world_created(worlds.default)
             self.commit(worlds.default)
 
     def _read(self, worlds: Worlds) -> list[BrokenRow]:
@@ -432,11 +432,11 @@ class SqliteStore:
         """Stores rate-limit windows; counted requests do not fail if the disk is full."""
         self._pending.note_windows(world, principals)
 
-    def world_created(self, world: World, beginning: Snapshot, idle: timedelta | None) -> None:
+    def world_created(self, world: World) -> None:
         """Stores a new world."""
-        seconds = None if idle is None else idle.total_seconds()
+        seconds = None if world.idle is None else world.idle.total_seconds()
         insert = "INSERT OR REPLACE INTO worlds (name, idle, beginning) VALUES (?, ?, ?)"
-        self._pending.add(world, insert, world.name, seconds, self._rows.snapshot(beginning))
+        self._pending.add(world, insert, world.name, seconds, self._rows.snapshot(world.beginning))
         self.world_replaced(world)
 
     def world_replaced(self, world: World) -> None:
