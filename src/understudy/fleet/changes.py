@@ -258,10 +258,13 @@ class WorldChanges:
         names = dict.fromkeys([*world.windows, *self.copy.windows] if is_whole else self.windows)
         changed = []
         for principal in names:
-            window = world.windows.get(principal)
-            row = b"" if window is None else rows.record(WINDOWS.name, window)
+            row = self._window_row(rows, principal)
             changed.append((principal, self.copy.windows.get(principal, b""), row))
         return changed
+
+    def _window_row(self, rows: Rows, principal: str) -> bytes:
+        window = self.world.windows.get(principal)
+        return b"" if window is None else rows.record(WINDOWS.name, window)
 
     def _logged(self, rows: Rows, context: RequestContext, *, is_own: bool) -> bytes:
         """Returns the encoded changes of a request; empty if replicas must load the whole world."""
@@ -291,11 +294,7 @@ class WorldChanges:
         is_replaced = self.is_replaced or self.is_made
         names = [*self.world.windows, *self.copy.windows] if is_replaced else self.windows
         for principal in tuple(names):
-            window = self.world.windows.get(principal)
-            if window is None:
-                self.copy.windows.pop(principal, None)
-            else:
-                self.copy.windows[principal] = rows.record(WINDOWS.name, window)
+            self.copy.keep_window(principal, self._window_row(rows, principal))
         is_next = self.copy.counted + bool(names) == counted or self.is_made
         self.copy.counted = counted if is_next else -1
         if self.is_made:

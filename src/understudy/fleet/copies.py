@@ -211,6 +211,13 @@ class WorldCopy:
     journal: bytes = NO_ENTRY
     changed: int = 0
 
+    def keep_window(self, principal: str, window: bytes) -> None:
+        """Notes the encoded window of a principal in the store; empty: there is none."""
+        if window:
+            self.windows[principal] = window
+        else:
+            self.windows.pop(principal, None)
+
 
 _ORDER_DIGITS = 12  # decimal prefix of a record row: the order of puts (lua/commit.lua)
 _NUMBER_DIGITS = 16  # decimal prefix of a log row: the request's number (lua/commit.lua)
@@ -315,15 +322,8 @@ class Copies:
         for principal, window in pairs(others):
             if window:
                 self._rows.decoded(WINDOWS.name, window)  # raises before unreadable data is kept
-            self._keep_window(copy, principal.decode(), window)
+            copy.keep_window(principal.decode(), window)
             self.put_back_window(world, copy, principal.decode())
-
-    def _keep_window(self, copy: WorldCopy, principal: str, window: bytes) -> None:
-        """Notes the encoded window of a principal in the store; empty: there is none."""
-        if window:
-            copy.windows[principal] = window
-        else:
-            copy.windows.pop(principal, None)
 
     def put_back_window(self, world: World, copy: WorldCopy, principal: str) -> None:
         """Sets a window of a world to the one in the store."""
