@@ -39,9 +39,8 @@ from understudy.mock.server.endpoint import Endpoint
 from understudy.mock.server.hosts import BASE_PATH
 from understudy.mock.server.protocol import Episode
 from understudy.mock.server.transactions import Superseded
-from understudy.mock.server.worlds import DEFAULT, Collection, Snapshot, World, WorldSelection
+from understudy.mock.server.worlds import DEFAULT, Snapshot, World, WorldSelection
 from understudy.mock.settings import Settings
-from understudy.mock.store.collections import COLLECTIONS
 from understudy.mock.store.state_rows import Rows
 from understudy.store_address import StoreAddress, store_address
 
@@ -64,16 +63,12 @@ class SharedWorldStore:
 
     Args:
         address: The server.
-        collections: All kinds of records.
         worlds: The worlds of the mock, with the default world in its initial state.
         pinned: Name to digest of the files and options that all replicas must have in common.
-        version: The version of understudy.
-        capacity: Largest number of entries in a journal.
 
     Attributes:
         rows: Encodes and decodes records.
         copies: The copies of the worlds.
-        capacity: Largest number of entries in a journal.
         listed: The replica's copy of the list of worlds and snapshots.
         link: The connection to the store, and its clock.
         turns: The turns at worlds that several replicas change at once.
@@ -82,19 +77,13 @@ class SharedWorldStore:
     def __init__(
         self,
         address: StoreAddress,
-        collections: Iterable[Collection[Any]],
         worlds: ReplicatedWorlds,
         pinned: Mapping[str, str],
-        *,
-        version: str,
-        capacity: int,
     ) -> None:
         self._address = address
         self._worlds = worlds
         self._pinned = pinned
-        self._version = version
-        self.capacity = capacity
-        self.rows = Rows(collections, worlds.default.baseline)
+        self.rows = Rows(worlds.default.baseline)
         self._endpoints: dict[str, Endpoint] = {}
         self.copies = Copies(worlds, self.rows, self._endpoints.get)
         self.listed = WorldList(worlds, self.copies, self._snapshot)
@@ -141,7 +130,7 @@ class SharedWorldStore:
             {
                 "id": tag,
                 "schema": SCHEMA,
-                "version": self._version,
+                "version": version(),
                 "files": self._pinned,
                 "default": {
                     "id": tag,
@@ -362,14 +351,7 @@ def joined(
     worlds = ReplicatedWorlds(
         default, requires_name=settings.require_world, capacity=settings.journal
     )
-    store = SharedWorldStore(
-        address,
-        COLLECTIONS,
-        worlds,
-        pinned,
-        version=version(),
-        capacity=settings.journal,
-    )
+    store = SharedWorldStore(address, worlds, pinned)
     store.join()
     _expect_no_eviction(address)
     return worlds, store

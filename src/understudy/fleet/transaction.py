@@ -32,7 +32,6 @@ class Store(Protocol):
 
     rows: Rows
     copies: Copies
-    capacity: int
     listed: WorldList
     turns: Turns
 
@@ -161,7 +160,7 @@ class ReplicaTransaction:
         """
         tag = self._store.next_tag()
         shared = self._shared
-        rows, capacity = self._store.rows, self._store.capacity
+        rows, capacity = self._store.rows, self._worlds.capacity
         try:
             message = {
                 "known": [it.known(is_steering=self._is_steering) for it in self._changes.values()],

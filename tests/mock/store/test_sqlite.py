@@ -89,13 +89,13 @@ def test_worlds_that_are_made_later_get_other_names(started) -> None:
 def test_two_mocks_cannot_keep_their_worlds_in_one_place(started, tmp_path: Path) -> None:
     started()
     with pytest.raises(StartupError, match="Does another mock use it"):
-        SqliteStore(tmp_path, (), {})
+        SqliteStore(tmp_path, {})
 
 
 def test_a_file_that_is_no_database_is_refused(tmp_path: Path) -> None:
     (tmp_path / FILE).write_text("a letter to a friend " * 100)
     with pytest.raises(StartupError, match="is not a database"):
-        SqliteStore(tmp_path, (), {})
+        SqliteStore(tmp_path, {})
 
 
 def test_a_database_of_another_version_is_refused(tmp_path: Path) -> None:
@@ -103,13 +103,13 @@ def test_a_database_of_another_version_is_refused(tmp_path: Path) -> None:
         database.execute("PRAGMA user_version = 77")
     database.close()
     with pytest.raises(StartupError, match="another version"):
-        SqliteStore(tmp_path, (), {})
+        SqliteStore(tmp_path, {})
 
 
 def test_a_directory_that_cannot_be_made_is_said(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     with pytest.raises(StartupError, match="--state"):
-        SqliteStore(tmp_path / "file" / "state", (), {})
+        SqliteStore(tmp_path / "file" / "state", {})
 
 
 @pytest.fixture
@@ -166,7 +166,7 @@ def test_a_repair_starts_the_sound_worlds_and_deletes_nothing(
 
 def test_a_file_that_is_no_database_is_set_aside_by_a_repair(tmp_path: Path) -> None:
     (tmp_path / FILE).write_text("a letter to a friend " * 100)
-    SqliteStore(tmp_path, (), {}, is_repair=True).close()
+    SqliteStore(tmp_path, {}, is_repair=True).close()
     assert (tmp_path / "worlds.broken-1.sqlite").read_text().startswith("a letter")
 
 
@@ -175,7 +175,7 @@ def test_the_database_of_another_program_is_refused(tmp_path: Path) -> None:
     with pytest.raises(
         StartupError, match="not a database of understudy: it has the tables worlds"
     ):
-        SqliteStore(tmp_path, (), {})
+        SqliteStore(tmp_path, {})
 
 
 @pytest.fixture
@@ -274,19 +274,19 @@ def test_a_log_without_its_database_is_refused_and_set_aside_by_a_repair(
     log = tmp_path / f"{FILE}-wal"
     log.write_bytes(b"worlds")
     with pytest.raises(StartupError, match=r"empty or missing.*Restore both files"):
-        SqliteStore(tmp_path, (), {})
+        SqliteStore(tmp_path, {})
     assert log.read_bytes() == b"worlds"
-    SqliteStore(tmp_path, (), {}, is_repair=True).close()
+    SqliteStore(tmp_path, {}, is_repair=True).close()
     assert (tmp_path / "worlds.broken-1.sqlite-wal").read_bytes() == b"worlds"
 
 
 def test_a_copy_of_the_database_without_its_log_is_refused(tmp_path: Path) -> None:
     running, copied = tmp_path / "running", tmp_path / "copied"
-    store = SqliteStore(running, (), {})
+    store = SqliteStore(running, {})
     copied.mkdir()
     (copied / FILE).write_bytes((running / FILE).read_bytes())
     store.close()
     with pytest.raises(StartupError, match=r"sqlite-wal is empty or missing.*Restore both files"):
-        SqliteStore(copied, (), {})
-    SqliteStore(copied, (), {}, is_repair=True).close()
-    SqliteStore(copied, (), {}).close()
+        SqliteStore(copied, {})
+    SqliteStore(copied, {}, is_repair=True).close()
+    SqliteStore(copied, {}).close()

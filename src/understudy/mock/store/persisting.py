@@ -11,7 +11,6 @@ from understudy.mock.server.transactions import SharedStore
 from understudy.mock.server.world_selection import Worlds
 from understudy.mock.server.worlds import World
 from understudy.mock.settings import Settings
-from understudy.mock.store.collections import COLLECTIONS
 
 Join = Callable[[World, str, Settings, Mapping[str, str]], tuple[Worlds, SharedStore]]
 """Connects the default world to a shared store: takes the world, the store's URL, the settings, and
@@ -39,7 +38,7 @@ def persisted(
         from understudy.mock.store.sqlite import SqliteStore  # noqa: PLC0415 - only --state needs it
 
         is_repair = settings.state_repair
-        store = SqliteStore(settings.state, COLLECTIONS, default.baseline, is_repair=is_repair)
+        store = SqliteStore(settings.state, default.baseline, is_repair=is_repair)
         store.restore(worlds)
     return worlds, None
 

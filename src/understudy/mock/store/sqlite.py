@@ -23,7 +23,6 @@ from understudy.mock.server.world_selection import Worlds
 from understudy.mock.server.worlds import (
     DEFAULT,
     Baseline,
-    Collection,
     RecordChange,
     Snapshot,
     World,
@@ -298,7 +297,6 @@ class SqliteStore:
 
     Args:
         directory: The directory of the database; created if it does not exist.
-        collections: Every kind of record.
         fixtures: The baseline of worlds without their own.
         is_repair: True to move unreadable rows into a file; False to refuse to start.
 
@@ -308,17 +306,10 @@ class SqliteStore:
 
     numbers_requests = False
 
-    def __init__(
-        self,
-        directory: Path,
-        collections: Iterable[Collection[Any]],
-        fixtures: Baseline,
-        *,
-        is_repair: bool = False,
-    ) -> None:
+    def __init__(self, directory: Path, fixtures: Baseline, *, is_repair: bool = False) -> None:
         self._directory = directory
         self._is_repair = is_repair
-        self._rows = Rows(collections, fixtures)
+        self._rows = Rows(fixtures)
         self._worlds: Worlds | None = None
         self._pending = PendingChanges()
         self._issued: dict[str, int] = {}

@@ -1,6 +1,6 @@
 """Encodes the parts of worlds as MessagePack for the rows of a state database, and decodes them."""
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, Self
 
 import msgspec
@@ -12,6 +12,7 @@ from understudy.mock.server.clock import ClockSetting
 from understudy.mock.server.faults import Fault
 from understudy.mock.server.windows import Window
 from understudy.mock.server.worlds import Baseline, Collection, Snapshot, World
+from understudy.mock.store.collections import COLLECTIONS
 
 Blobs = dict[str, dict[str, bytes | None]]
 """Records as MessagePack, by collection and key; None for a removed record."""
@@ -64,16 +65,15 @@ class Rows:
     """Encodes and decodes the rows of the database.
 
     Args:
-        collections: Every kind of record.
         fixtures: The baseline of worlds without their own.
 
     Attributes:
         fixtures: The current fixtures; replaced when their files change.
     """
 
-    def __init__(self, collections: Iterable[Collection[Any]], fixtures: Baseline) -> None:
+    def __init__(self, fixtures: Baseline) -> None:
         self.fixtures = fixtures
-        kinds = (*collections, WINDOWS)
+        kinds = (*COLLECTIONS, WINDOWS)
         self._decoders = {c.name: msgspec.msgpack.Decoder(c.type) for c in kinds}
         self._encode = msgspec.msgpack.Encoder().encode
 
