@@ -170,9 +170,7 @@ class Journaling:
         try:
             world = self._worlds.of(head.selection)
         except MockRefusal as refusal:  # expect_world raises it, where errors become responses
-            context = RequestContext.of(head, peer, self._worlds.default, self._addresses)
-            context.refused(refusal)
-            return context
+            return self.refuse(head, peer, refusal)
         return RequestContext.of(head, peer, world, self._addresses)
 
     def based(self, context: RequestContext) -> str:
