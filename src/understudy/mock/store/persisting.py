@@ -90,7 +90,9 @@ def fingerprint(settings: Settings, fixtures: Path, documents: Iterable[Path]) -
         paths = sorted(path.rglob("*")) if path.is_dir() else [path]
         for file in paths:
             if file.is_file():
-                digests[f"{option} {file.name}"] = _digest(file.read_bytes())
+                name = f"{option} {file.name}"
+                # files of one name, from several directories, have one digest together
+                digests[name] = _digest(digests.get(name, "").encode() + file.read_bytes())
     for option in _OPTIONS:
         value = getattr(settings, option)
         shown = sorted(value.items()) if isinstance(value, Mapping) else value
