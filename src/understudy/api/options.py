@@ -124,10 +124,6 @@ def profile_files(target: Target) -> dict[str, Any]:
 def expect_document(options: DeploymentOptions, of_target: str | None = None) -> None:
     """Checks that overlays are only used with a document of the user's.
 
-    Args:
-        options: The caller's options.
-        of_target: The document that the target file names.
-
     Raises:
         StartupError: The bundled documents would be changed.
     """

@@ -26,12 +26,7 @@ SCHEMA: Final = 3
 
 
 def reason_against_joining(address: StoreAddress, reply: Sequence[Any]) -> str:
-    """Returns a message on why a replica cannot join.
-
-    Args:
-        address: The store.
-        reply: The reply of the script ``JOIN``, other than ``joined``.
-    """
+    """Returns a message on why a replica cannot join, from a reply of the script ``JOIN``."""
     outcome, known, *others = reply
     if outcome == b"schema":
         return other_version(address, known, others[0])
@@ -325,10 +320,6 @@ class Connection(asyncio.Protocol):
 
     async def subscribe(self, channel: str, notify: Callable[[bytes], object]) -> None:
         """Subscribes to a channel; afterwards the connection cannot be used for other calls.
-
-        Args:
-            channel: The name of the channel.
-            notify: Called with each message.
 
         Raises:
             OSError: As ``call``.

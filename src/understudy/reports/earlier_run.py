@@ -64,12 +64,7 @@ def read_report(path: Path, option: str, *members: str) -> Mapping[str, Any]:
 
 
 def change_since(earlier: Mapping[str, Any], report: Report) -> Change:
-    """Returns the changes since an earlier run.
-
-    Args:
-        earlier: The JSON report of the earlier run.
-        report: The report of this run.
-    """
+    """Returns the changes since an earlier run."""
     before = {
         each["fingerprint"]: f"{each['rule']}: {each['summary']}" for each in earlier["findings"]
     }

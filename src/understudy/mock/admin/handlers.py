@@ -33,12 +33,7 @@ _OF_MOCK: tuple[AdminHandlers, ...] = (
 
 
 def handlers(admin: AdminContext, callbacks: Callbacks) -> Handlers:
-    """Returns the handlers of the admin API, by method and path.
-
-    Args:
-        admin: The parts of the mock that handlers use.
-        callbacks: Sends webhooks and callbacks.
-    """
+    """Returns the handlers of the admin API, by method and path."""
     own = {key: handler for named in _OF_WORLDS for key, handler in named.items()}
     others = (it for named in _OF_MOCK for it in named.items())
     sent = {key: partial(handler, callbacks) for key, handler in sending.OF_CALLBACKS.items()}

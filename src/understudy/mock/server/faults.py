@@ -249,9 +249,6 @@ class Fault(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True)
     def draw(self, seed: int) -> tuple["Fault", float | None]:
         """Draws whether the next matching request gets the fault.
 
-        Args:
-            seed: Seed of the world.
-
         Returns:
             The fault with updated counts, and the seconds of its delay; None instead of the seconds if
             the request does not get the fault.

@@ -195,12 +195,7 @@ def page_test(paths: Paths, apis: Sequence[Api]) -> IsPage:
 
 
 def guarding_paths(prefixes: Sequence[str], hosts: frozenset[str]) -> Step | None:
-    """Returns the step that guards paths of documents like pages; None without such paths.
-
-    Args:
-        prefixes: Prefixes of the guarded paths.
-        hosts: Host names of the mock, besides loopback ones.
-    """
+    """Returns the step that guards paths of documents like pages; None without such paths."""
     guarded = tuple(prefixes)
 
     def guard_paths(context: RequestContext) -> None:

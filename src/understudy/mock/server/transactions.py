@@ -62,11 +62,7 @@ class Transaction(Protocol):
 
 
 class Delivery:
-    """Sends one response, and holds its messages until the request is committed.
-
-    Attributes:
-        is_done: Whether the request is committed.
-    """
+    """Sends one response, and holds its messages until the request is committed."""
 
     def __init__(
         self, transaction: Transaction, journaling: Journaling, context: RequestContext, send: Send
