@@ -31,7 +31,7 @@ from understudy.mock.server.worlds import COOKIE as WORLD_COOKIE
 from understudy.mock.server.worlds import Baseline, Identifiers, World
 from understudy.mock.store.applications import APPLICATIONS, CODES, CONSENTS, SESSIONS, SPENT_CODES
 from understudy.mock.store.applications import COOKIE as SESSION_COOKIE
-from understudy.mock.store.people import PEOPLE
+from understudy.mock.store.people import PEOPLE, default_password
 from understudy.mock.store.tokens import KEY_ALPHABET, TOKEN_ALPHABET, TOKENS
 from understudy.openapi.pointers import objects_in
 
@@ -233,7 +233,7 @@ def _secrets(world: World, contexts: Sequence[RequestContext]) -> Iterator[str]:
         yield from session.secrets.values()
     yield from (application.client_secret for application in world.added(APPLICATIONS))
     for person in world.added(PEOPLE):
-        if person.password != f"{person.slug}-password":
+        if person.password != default_password(person.slug):
             yield person.password
         yield person.application_password or ""
     for fault in world.faults.values():

@@ -102,7 +102,6 @@ class Worlds:
         capacity: Number of exchanges that the journal of a new world keeps.
 
     Attributes:
-        capacity: Number of exchanges that the journal of a new world keeps.
         snapshots: Name to snapshot.
         started: Machine's time at the start of the mock, by which clients notice a restart.
         open_streams: Number of open event streams of the admin API.
@@ -118,7 +117,7 @@ class Worlds:
         self.open_streams = 0
         self.capacity = capacity
         self.snapshots: dict[str, Snapshot] = {}
-        default.beginning = default.snapshot()
+        default.beginning = default.snapshot()  # with the stubs that were loaded since it was made
         self._is_named = requires_name
         self._worlds = {default.name: default}
         self._lifetimes = Lifetimes()
@@ -224,6 +223,7 @@ class Worlds:
         world.become(snapshot)
         world.history.restart(world.identifiers.count, world.settings, 0)
         world.beginning, world.idle = snapshot, idle
+        # a shared store gives another number when it has the world
         world.number = next(reversed(self._worlds.values())).number + 1
         self._worlds[name] = world
         if idle is not None:
