@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from understudy.errors import Problem, StartupError
 from understudy.mock.server.api import Api
 from understudy.mock.server.call import HandlerResponse
-from understudy.mock.server.document_responses import sample_response
+from understudy.mock.server.document_responses import Sampling
 from understudy.mock.server.endpoint import endpoints
 from understudy.openapi.loader import load
 from understudy.openapi.yaml_files import read_yaml
@@ -62,7 +62,7 @@ def outcome(path: Path) -> str:
     except StartupError as refusal:
         return str(refusal)
     for endpoint in found:
-        sample_response(endpoint.operation, endpoint.schemas, 0)
+        Sampling(endpoint.operation, endpoint.schemas, 0).principal()
         endpoint.validator.completed(HandlerResponse({}), 0)
     return f"{path} serves"
 

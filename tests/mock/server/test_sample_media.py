@@ -10,7 +10,7 @@ import yaml
 from PIL import Image
 
 from understudy.mock.server.call import HandlerResponse
-from understudy.mock.server.document_responses import SampleBounds, sample_file, sample_response
+from understudy.mock.server.document_responses import Sampling, sample_file
 from understudy.openapi.loader import Document
 from understudy.openapi.operations import operations
 from understudy.openapi.schemas import Schemas
@@ -41,9 +41,7 @@ def answer(content: dict[str, Any], accept: str = "", **response: Any) -> Handle
     raw = {"openapi": "3.1.0", "paths": {"/a": {"get": {"responses": responses}}}}
     raw["components"] = {"schemas": {"Pet": PET}}
     document = Document(Path("api.yaml"), raw)
-    return sample_response(
-        operations(document)[0], Schemas(document), 7, bounds=SampleBounds(accept)
-    )
+    return Sampling(operations(document)[0], Schemas(document), 7, accept).principal()
 
 
 def test_xml_has_the_names_attributes_wrappers_and_namespaces_of_its_schema() -> None:
@@ -168,10 +166,10 @@ def test_an_example_that_breaks_its_schema_is_replaced_and_noted() -> None:
         "{openapi: 3.0.3, paths: {/a: {get: {responses: {'200': {content: {application/json:"
         " {example: {a: 2}, schema: {type: object, properties: {a: {enum: [1]}}}}}}}}}}}"
     )
-    document, notes = Document(Path("api.yaml"), raw), list[str]()
-    made = sample_response(operations(document)[0], Schemas(document), 7, notes=notes)
-    assert made.body == {"a": 1}
-    assert "the application/json example 'example' of GET /a breaks its schema" in notes[0]
+    document = Document(Path("api.yaml"), raw)
+    sampling = Sampling(operations(document)[0], Schemas(document), 7)
+    assert sampling.principal().body == {"a": 1}
+    assert "the application/json example 'example' of GET /a breaks its schema" in sampling.notes[0]
 
 
 def test_what_the_client_does_not_accept_is_sent_unless_the_document_has_a_406(serve) -> None:

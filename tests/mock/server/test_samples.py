@@ -8,7 +8,7 @@ import yaml
 
 from understudy.mock.server.call import HandlerResponse
 from understudy.mock.server.completion import Completion
-from understudy.mock.server.document_responses import sample_response
+from understudy.mock.server.document_responses import Sampling
 from understudy.openapi.loader import Document, Node
 from understudy.openapi.operations import operations
 from understudy.openapi.schemas import Schemas
@@ -31,7 +31,7 @@ def schemas(schema: Any, version: str = "3.0.3") -> tuple[Schemas, Node]:
 def answer(responses: dict[str, Any]) -> HandlerResponse:
     raw = {"openapi": "3.0.3", "paths": {"/a": {"get": {"responses": responses}}}}
     document = Document(Path("api.yaml"), raw)
-    return sample_response(operations(document)[0], Schemas(document), 7)
+    return Sampling(operations(document)[0], Schemas(document), 7).principal()
 
 
 def content(media_type: str, **said: Any) -> dict[str, Any]:
@@ -123,7 +123,9 @@ def test_a_search_finds_what_it_is_asked_for_and_counts_it() -> None:
     responses = {"200": content("application/json", schema=page)}
     search = {"get": {"parameters": [genre], "responses": responses}}
     document = Document(Path("api.yaml"), {"openapi": "3.0.3", "paths": {"/books": search}})
-    found = sample_response(operations(document)[0], Schemas(document), 7, {"genre": "maps"}).body
+    found = (
+        Sampling(operations(document)[0], Schemas(document), 7).principal({"genre": "maps"}).body
+    )
     assert [it["genre"] for it in found["items"]] == ["maps"] * 2
     assert found["total"] == len({it["id"] for it in found["items"]}) == 2
 
@@ -140,7 +142,7 @@ def test_a_total_that_is_a_price_is_not_the_length_of_the_list_beside_it(
     responses = {"200": content("application/json", schema=order)}
     raw = {"openapi": "3.0.3", "paths": {"/order": {"get": {"responses": responses}}}}
     document = Document(Path("api.yaml"), raw)
-    found = sample_response(operations(document)[0], Schemas(document), 7, {}).body
+    found = Sampling(operations(document)[0], Schemas(document), 7).principal({}).body
     assert (len(found["lines"]), found["total"]) == (2, 95)
 
 
@@ -167,7 +169,7 @@ def pet(schema: str, **arguments: Any) -> dict[str, Any]:
     """Returns the generated body of a response with a schema."""
     raw = yaml.safe_load(PETS % schema)
     document = Document(Path("api.yaml"), raw)
-    made = sample_response(operations(document)[0], Schemas(document), 7, arguments).body
+    made = Sampling(operations(document)[0], Schemas(document), 7).principal(arguments).body
     assert isinstance(made, dict)
     return made
 
@@ -225,7 +227,7 @@ def test_a_search_for_any_of_several_finds_the_first() -> None:
         search = {"get": {"parameters": [genre], "responses": responses}}
         document = Document(Path("api.yaml"), {"openapi": "3.0.3", "paths": {"/books": search}})
         asked = {"genre": ["maps", "poems"]}
-        return sample_response(operations(document)[0], Schemas(document), 7, asked).body
+        return Sampling(operations(document)[0], Schemas(document), 7).principal(asked).body
 
     assert found({"type": "array", "minItems": 1, "items": book}) == [{"genre": "maps"}]
     assert isinstance(found({"allOf": [anything, listed]})["items"][0]["genre"], str)

@@ -11,6 +11,7 @@ import tarfile
 import wave
 import zipfile
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import lru_cache, partial
 from html import escape
 from http import HTTPStatus
@@ -255,88 +256,6 @@ _MOST_SAMPLES = 100
 """Cached samples per document; bounded, since each may be as large as a response."""
 
 
-class SampleBounds(NamedTuple):
-    """Limits of a generated response: its media types, and the effort of its generation.
-
-    Attributes:
-        accept: Accept header, which chooses among the declared media types.
-        efforts: Efforts to try in turn, until one is enough to generate the body.
-    """
-
-    accept: str = ""
-    efforts: Sequence[Effort] = EFFORTS
-
-
-UNBOUNDED: Final = SampleBounds()
-
-
-def sample_response(
-    operation: Operation,
-    schemas: Schemas,
-    seed: int,
-    arguments: Mapping[str, Any] = NO_ARGUMENTS,
-    *,
-    bounds: SampleBounds = UNBOUNDED,
-    notes: list[str] | None = None,
-) -> HandlerResponse:
-    """Returns the principal response of an operation, from an example or generated from the schema.
-
-    That is the lowest declared 2xx, or else the default, a redirect, or the first status below 500;
-    and a 200 without content where no such response is declared.
-
-    Args:
-        operation: The operation that was called.
-        schemas: The document's validators.
-        seed: Seed of generated values.
-        arguments: Sent parameters by name, and the body. Members of the same names in a generated
-            object get these values, as a client expects to read back what it wrote.
-        bounds: Accepted media types, and permitted efforts.
-        notes: Receives a remark on each example that is skipped.
-
-    Raises:
-        LimitExceeded: The body takes more effort than permitted, and is not cached.
-    """
-    status, response = _first_response(operation)
-    if response is None:
-        return HandlerResponse(None, status)
-    sampling = _Sampling(operation, schemas, seed, bounds, notes)
-    return sampling.response(status, response, arguments)
-
-
-def declared_response(
-    operation: Operation,
-    schemas: Schemas,
-    seed: int,
-    *,
-    status: int | None = None,
-    example: str | None = None,
-    is_made_up: bool = False,
-) -> HandlerResponse | None:
-    """Returns a response of an operation as its document declares it.
-
-    Args:
-        operation: The operation that was called.
-        schemas: The document's validators.
-        seed: Seed of generated values.
-        status: Status to respond with; None: that of the operation's principal response.
-        example: Name of the example to respond with.
-        is_made_up: Whether to generate the body from the schema even where the document has examples.
-
-    Returns:
-        The response; None where the document declares no such status or example.
-    """
-    if status is None:
-        status, response = _first_response(operation)
-    else:
-        response = operation.response(status)
-    if response is None:
-        return None
-    sampling = _Sampling(operation, schemas, seed)
-    if example is not None:
-        return sampling.example(status, response, example)
-    return sampling.response(status, response, NO_ARGUMENTS, is_made_up=is_made_up)
-
-
 def _first_response(operation: Operation) -> tuple[int, DeclaredResponse | None]:
     """Returns the status and the declaration of an operation's principal response."""
     declared = operation.responses
@@ -355,23 +274,67 @@ def _first_response(operation: Operation) -> tuple[int, DeclaredResponse | None]
     return int(key) if key.isdecimal() else _STATUS_OF_RANGE.get(key, HTTPStatus.OK), declared[key]
 
 
-class _Sampling:
-    """Makes responses of one operation."""
+@dataclass
+class Sampling:
+    """Makes responses of one operation, from its examples or generated from its schemas.
 
-    def __init__(
-        self,
-        operation: Operation,
-        schemas: Schemas,
-        seed: int,
-        bounds: SampleBounds = UNBOUNDED,
-        notes: list[str] | None = None,
-    ) -> None:
-        self._operation = operation
-        self._schemas = schemas.for_responses
-        self._seed = seed
-        self._accept = bounds.accept
-        self._notes = [] if notes is None else notes
-        self._efforts = bounds.efforts
+    Attributes:
+        operation: Operation that was called.
+        schemas: The document's validators.
+        seed: Seed of generated values.
+        accept: Accept header, which chooses among the declared media types.
+        efforts: Efforts to try in turn, until one is enough to generate the body.
+        notes: Receives a remark on each example that is skipped.
+    """
+
+    operation: Operation
+    schemas: Schemas
+    seed: int
+    accept: str = ""
+    efforts: Sequence[Effort] = EFFORTS
+    notes: list[str] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        """Takes the schemas for responses, which do not require ``writeOnly`` members."""
+        self.schemas = self.schemas.for_responses
+
+    def principal(self, arguments: Mapping[str, Any] = NO_ARGUMENTS) -> HandlerResponse:
+        """Returns the principal response of the operation.
+
+        That is the lowest declared 2xx, or else the default, a redirect, or the first status below 500;
+        and a 200 without content where no such response is declared.
+
+        Args:
+            arguments: Sent parameters by name, and the body. Members of the same names in a generated
+                object get these values, as a client expects to read back what it wrote.
+
+        Raises:
+            LimitExceeded: The body takes more effort than permitted, and is not cached.
+        """
+        status, response = _first_response(self.operation)
+        if response is None:
+            return HandlerResponse(None, status)
+        return self.response(status, response, arguments)
+
+    def declared(
+        self, status: int | None = None, example: str | None = None, *, is_made_up: bool = False
+    ) -> HandlerResponse | None:
+        """Returns a response as the document declares it; None without such a status or example.
+
+        Args:
+            status: Status to respond with; None: that of the principal response.
+            example: Name of the example to respond with.
+            is_made_up: Whether to generate the body from the schema even where there are examples.
+        """
+        if status is None:
+            status, response = _first_response(self.operation)
+        else:
+            response = self.operation.response(status)
+        if response is None:
+            return None
+        if example is not None:
+            return self.example(status, response, example)
+        return self.response(status, response, NO_ARGUMENTS, is_made_up=is_made_up)
 
     def response(
         self,
@@ -387,7 +350,7 @@ class _Sampling:
             return HandlerResponse(None, status, headers=headers)
         key = self._media_type(declared)
         media = declared.content[key]
-        media_type = concrete(key, self._accept)
+        media_type = concrete(key, self.accept)
         example = None if is_made_up else self._example(media, media_type)
         if example is not None:
             value = example.value
@@ -398,7 +361,7 @@ class _Sampling:
         return self._sent(value, media_type, media, status)._replace(headers=headers)
 
     def _headers(self, status: int, declared: DeclaredResponse) -> Headers:
-        headers = sample_headers(declared, self._schemas, self._seed)
+        headers = sample_headers(declared, self.schemas, self.seed)
         is_lacking = status in _REDIRECTS and LOCATION not in dict(headers)
         return (*headers, (LOCATION, "/")) if is_lacking else headers
 
@@ -406,18 +369,18 @@ class _Sampling:
         """Returns a response with the named example; None where the document has no such example."""
         for key, media in declared.content.items():
             if name in media.examples:
-                media_type = concrete(key, self._accept)
+                media_type = concrete(key, self.accept)
                 sent = self._sent(media.examples[name], media_type, media, status)
                 return sent._replace(headers=self._headers(status, declared))
         return None
 
     def _media_type(self, declared: DeclaredResponse) -> str:
         """Returns the declared media type that the client prefers, or a default if it accepts none."""
-        chosen = negotiated(declared.content, self._accept)
+        chosen = negotiated(declared.content, self.accept)
         return chosen or negotiated(declared.content, "") or next(iter(declared.content))
 
     def _sent(self, value: Any, media_type: str, media: MediaType, status: int) -> HandlerResponse:
-        body = written_body(value, media_type, media.schema, self._schemas)
+        body = written_body(value, media_type, media.schema, self.schemas)
         if body is None:
             body = b"null"  # a body of None would be sent as no content
         is_named = "*" not in media.declared_as and media.declared_as
@@ -425,13 +388,13 @@ class _Sampling:
 
     def _example(self, media: MediaType, media_type: str) -> Node | None:
         """Returns the first example that is valid; a text in another format than JSON is not validated."""
-        takes = None if media.schema is None else self._schemas.validator(media.schema).is_valid
+        takes = None if media.schema is None else self.schemas.validator(media.schema).is_valid
         for name, value in media.examples.items():
             is_notation = isinstance(value, str) and not is_json(media_type)
             if takes is None or is_notation or takes(value):
                 return Node(name, value)
-            method, path = self._operation.method, self._operation.path
-            self._notes.append(
+            method, path = self.operation.method, self.operation.path
+            self.notes.append(
                 f"the {media_type} example {name!r} of {method} {path} breaks its schema, and a "
                 "generated body is sent; `understudy lint` says where"
             )
@@ -441,13 +404,13 @@ class _Sampling:
         if is_dynamic:
             schema = media.schema or media.item_schema
             assert schema is not None
-            value = Sampler(self._schemas, self._seed, style=DYNAMIC).value(schema)
+            value = Sampler(self.schemas, self.seed, style=DYNAMIC).value(schema)
             return value if media.schema else [value]
         if media.schema is None:
             assert media.item_schema is not None
-            return [_sampled(self._schemas, media.item_schema, self._seed, self._efforts)]
-        value = _sampled(self._schemas, media.schema, self._seed, self._efforts)
-        return echoed(value, media.schema, self._schemas, self._operation, arguments)
+            return [_sampled(self.schemas, media.item_schema, self.seed, self.efforts)]
+        value = _sampled(self.schemas, media.schema, self.seed, self.efforts)
+        return echoed(value, media.schema, self.schemas, self.operation, arguments)
 
 
 class _Sample(NamedTuple):
@@ -523,16 +486,15 @@ def generated(
     Raises:
         LimitExceeded: None of the efforts is enough.
     """
-    notes: list[str] = []
-    response = sample_response(
+    sampling = Sampling(
         endpoint.operation,
         endpoint.schemas,
         context.world.identifiers.seed + number,
-        context.arguments,
-        bounds=SampleBounds(context.headers.get(b"accept", b"").decode("latin-1"), efforts),
-        notes=notes,
+        context.headers.get(b"accept", b"").decode("latin-1"),
+        efforts,
     )
-    context.notes.extend(notes)
+    response = sampling.principal(context.arguments)
+    context.notes.extend(sampling.notes)
     return response._replace(headers=(*response.headers, GENERATED))
 
 

@@ -17,7 +17,7 @@ from msgspec.structs import replace
 from understudy.errors import BadRequest, Headers, MockRefusal, Problem, TooManyRequests
 from understudy.mock.server.call import HandlerResponse, SharedBody
 from understudy.mock.server.declared_responses import LOCATION
-from understudy.mock.server.document_responses import declared_response, written_body
+from understudy.mock.server.document_responses import Sampling, written_body
 from understudy.mock.server.endpoint import Endpoint
 from understudy.mock.server.faults import Fault, StubResponse
 from understudy.mock.server.json_bodies import merged
@@ -205,7 +205,7 @@ def _fixed(context: RequestContext, endpoint: Endpoint, wanted: StubResponse) ->
     status = endpoint.validator.status(200) if wanted.status is None else wanted.status
     declared = endpoint.operation.response(status)
     media_type = _media_type(wanted, declared, accept)
-    sample = declared_response(endpoint.operation, endpoint.schemas, 0, status=status)
+    sample = Sampling(endpoint.operation, endpoint.schemas, 0).declared(status)
     place = tuple(it for it in sample.headers if it[0] == LOCATION) if sample else ()
     written = _written(endpoint, wanted.body, declared, media_type)
     body = written if isinstance(written, bytes) else SharedBody(written)
@@ -371,7 +371,7 @@ def violations(endpoint: Endpoint, wanted: StubResponse) -> Iterator[tuple[str, 
     if wanted.body is not UNSET:
         yield from _body_violations(endpoint, declared, _media_type(wanted, declared), wanted.body)
     elif wanted.merge is not UNSET:
-        sample = declared_response(operation, endpoint.schemas, 0, status=status)
+        sample = Sampling(operation, endpoint.schemas, 0).declared(status)
         body = sample.body if sample else None
         body = merged(body.value if isinstance(body, SharedBody) else body, wanted.merge)
         media_type = _media_type(wanted, declared)
@@ -436,14 +436,8 @@ def demanded_response(
     seed, identifiers = wished.seed, context.world.identifiers
     if seed is None:
         seed = identifiers.number() if wished.dynamic else identifiers.seed
-    declared = declared_response(
-        endpoint.operation,
-        endpoint.schemas,
-        seed,
-        status=status,
-        example=wished.example,
-        is_made_up=wished.dynamic,
-    )
+    sampling = Sampling(endpoint.operation, endpoint.schemas, seed)
+    declared = sampling.declared(status, wished.example, is_made_up=wished.dynamic)
     is_error = status is not None and status >= HTTPStatus.BAD_REQUEST
     has_example = wished.example is not None or _has_example(endpoint, status)
     has_example = has_example or not (declared and is_json(declared.media_type))
