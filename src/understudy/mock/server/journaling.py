@@ -5,6 +5,7 @@ It also attributes changes of a world to requests, and computes the world's stat
 
 import logging
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from time import perf_counter
 from typing import Any
@@ -142,61 +143,56 @@ RequestListener = Callable[[RequestContext], None]
 """Called with the context of every finished request."""
 
 
+@dataclass(frozen=True, slots=True)
 class Journaling:
     """Selects the world of each request, and journals the request once it is finished.
 
-    Args:
+    Attributes:
         worlds: Worlds that requests may select.
         paths: Served paths; requests may omit the base path of the first API.
-        listeners: Listeners that are called with every finished request before it is journalled, and
-            the log (or None), which is called afterwards.
+        records: Called with every finished request, before it is journalled.
+        log_line: Called with every finished request, once it is journalled; None for no log.
         addresses: Addresses of the two servers.
     """
 
-    def __init__(
-        self,
-        worlds: Worlds,
-        paths: Paths,
-        listeners: tuple[Sequence[RequestListener], RequestListener | None],
-        addresses: Addresses,
-    ) -> None:
-        self._worlds = worlds
-        self._paths = paths
-        self._records, self._log = listeners
-        self._addresses = addresses
+    worlds: Worlds
+    paths: Paths
+    records: Sequence[RequestListener]
+    log_line: RequestListener | None
+    addresses: Addresses
 
     def begin(self, head: RequestHead, peer: Peer) -> RequestContext:
         """Returns the context of a request, in the world that it selects."""
         try:
-            world = self._worlds.of(head.selection)
+            world = self.worlds.of(head.selection)
         except MockRefusal as refusal:  # expect_world raises it, where errors become responses
             return self.refuse(head, peer, refusal)
-        return RequestContext.of(head, peer, world, self._addresses)
+        return RequestContext.of(head, peer, world, self.addresses)
 
     def based(self, context: RequestContext) -> str:
         """Returns the path of a request with its base path, which the client may have omitted."""
         path = context.head.selection.path
-        return path if is_reserved(path) else self._paths.based(path)
+        return path if is_reserved(path) else self.paths.based(path)
 
     def refuse(self, head: RequestHead, peer: Peer, problem: Problem) -> RequestContext:
         """Returns the context of a request that is refused before it is read."""
-        context = RequestContext.of(head, peer, self._worlds.default, self._addresses)
+        context = RequestContext.of(head, peer, self.worlds.default, self.addresses)
         context.refused(problem)
         return context
 
     def observe(self, context: RequestContext) -> None:
         """Calls the listeners with a request whose response is ready."""
-        for record in self._records:
+        for record in self.records:
             record(context)
 
     def log(self, context: RequestContext) -> None:
         """Logs a finished request."""
-        if self._log is not None:
-            self._log(context)
+        if self.log_line is not None:
+            self.log_line(context)
 
     def end(self, context: RequestContext) -> None:
         """Journals a request, after its response was sent."""
-        for record in self._records:
+        for record in self.records:
             record(context)
         world = context.world
         if not world.history.is_settled(world.identifiers.count):
@@ -207,8 +203,8 @@ class Journaling:
             world.journal.add(context)
             if world.history.unnumbered:
                 world.history.number(context, context.number)
-        if self._log is not None:
-            self._log(context)
+        if self.log_line is not None:
+            self.log_line(context)
         if world.store is not None:
             _commit_late(world, world.store)
 

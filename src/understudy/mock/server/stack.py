@@ -115,8 +115,9 @@ class Site:
         others = aliases(first.document, [it.operation for it in endpoints(first)])
         paths = Paths(self._operations, first.base_path, others)
         self._endpoints = by_route(served)
-        listeners = config.records, config.log
-        self._journaling = Journaling(config.worlds, paths, listeners, config.addresses)
+        self._journaling = Journaling(
+            config.worlds, paths, config.records, config.log, config.addresses
+        )
         self._cors = Cors(self._respond, config.closed, page_test(paths, config.apis))
         self._errors = ErrorResponses(paths, config.apis)
         guard_paths = guarding_paths(config.guarded, config.page_hosts)
