@@ -34,6 +34,7 @@ from understudy.verify.target import Target
 ELSEWHERE = replace(TARGET, is_mock=False, permit=replace(TARGET.permit, exhaust_rate_limit=False))
 RULES = catalogue()
 SWITCHES = switches(RULES.values())
+OWNERS = {rule.switch.name: rule.id for rule in RULES.values() if rule.switch is not None}
 DAY = "2026-11-22"
 CASES: Final = 2
 """Generated cases of each operation in a run in full."""
@@ -76,7 +77,7 @@ def lifted(choices: Mapping[str, str]) -> tuple[str, ...]:
     chosen = (
         SWITCHES[name] for name, option in choices.items() if option != SWITCHES[name].default
     )
-    return tuple(switch.rule for switch in chosen if RULES[switch.rule].status != "assumed")
+    return tuple(OWNERS[it.name] for it in chosen if RULES[OWNERS[it.name]].status != "assumed")
 
 
 def judged(
@@ -129,7 +130,7 @@ def facts_of(choices: Mapping[str, str]) -> Facts:
     """Returns facts that say of each switch what was chosen, or its default, where that shows."""
     hidden = {"rate-limit-header-names"} if choices.get("rate-limits") == "off" else set()
     facts = tuple(
-        Fact(switch.rule, choices.get(switch.name, switch.default), ("as served",), 2, DAY)
+        Fact(OWNERS[switch.name], choices.get(switch.name, switch.default), ("as served",), 2, DAY)
         for switch in SWITCHES.values()
         if switch.name not in hidden
     )

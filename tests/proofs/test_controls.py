@@ -3,6 +3,7 @@
 import pytest
 from tests.proofs.controls import (
     DEPLOYMENTS,
+    OWNERS,
     RULES,
     SWITCHES,
     at_random,
@@ -13,7 +14,7 @@ from tests.proofs.controls import (
     others,
 )
 
-LIFTING = [choice for choice in others() if RULES[SWITCHES[choice[0]].rule].status == "implied"]
+LIFTING = [choice for choice in others() if RULES[OWNERS[choice[0]]].status == "implied"]
 
 
 @pytest.mark.parametrize(
@@ -38,7 +39,7 @@ def test_runs_at_random_draw_every_option_of_each_switch_beside_every_other():
 @pytest.mark.parametrize(("name", "option"), LIFTING)
 def test_a_switch_that_lifts_an_implied_rule_breaks_that_rule_alone(name, option):
     outcome = judged({name: option})
-    assert {finding.rule.id for finding in outcome.findings} == {SWITCHES[name].rule}
+    assert {finding.rule.id for finding in outcome.findings} == {OWNERS[name]}
 
 
 @pytest.mark.parametrize("option", ["any", "auth"])

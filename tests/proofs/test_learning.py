@@ -10,7 +10,7 @@ import msgspec
 import pytest
 from msgspec.structs import astuple
 from tests.proofs import at_reference
-from tests.proofs.controls import SWITCHES, at_random, lifted, options
+from tests.proofs.controls import OWNERS, SWITCHES, at_random, lifted, options
 from tests.proofs.learning import Fickle, judged, learnt, reference, score
 from tests.proofs.reference.in_process import InProcess
 from tests.proofs.reference.service import Options
@@ -51,14 +51,14 @@ def test_every_switch_but_that_of_limits_is_settled_and_the_mock_follows() -> No
 def test_a_deployment_as_it_was_learnt_breaks_only_the_implied_rule_that_it_lifts(
     facts: str,
 ) -> None:
-    assert broken(CHOICES, facts) == set(lifted(CHOICES)) - {SWITCHES[RATE_LIMITS].rule}
+    assert broken(CHOICES, facts) == set(lifted(CHOICES)) - {OWNERS[RATE_LIMITS]}
 
 
 @pytest.mark.parametrize("switch", sorted(set(SWITCHES) - AT_THE_LIMIT))
 def test_a_deployment_that_changed_since_breaks_the_rule_of_the_fact(
     facts: str, switch: str
 ) -> None:
-    rule = SWITCHES[switch].rule
+    rule = OWNERS[switch]
     other = next(o for name, o in options() if name == switch and o != CHOICES[switch])
     assert broken({**CHOICES, switch: other}, facts, rule) == {rule}
 

@@ -13,7 +13,7 @@ import yaml
 from msgspec import Struct, ValidationError, convert, to_builtins
 
 from understudy.errors import StartupError, nearest, not_a_record
-from understudy.interface.rules import Rule, switch_of
+from understudy.interface.rules import Rule
 from understudy.openapi.yaml_files import read_yaml
 from understudy.terminal import printable
 
@@ -125,7 +125,7 @@ def is_as_chosen(fact: Fact, rule: Rule) -> bool:
     """Returns whether a deployment does what the catalogue assumes."""
     if rule.switch is None or fact.reading == OTHERWISE:
         return fact.reading == AS_ASSUMED
-    return fact.reading == str(rule.switch.default)
+    return fact.reading == rule.switch.default
 
 
 def choices_of(facts: Facts, rules: Iterable[Rule]) -> dict[str, str]:
@@ -174,7 +174,7 @@ def _fault(fact: Fact, rules: Mapping[str, Rule]) -> str:
     rule = rules.get(fact.rule)
     if rule is None:
         return f"there is no rule '{fact.rule}'{nearest(fact.rule, list(rules)) or '.'}"
-    switch = switch_of(rule.switch, rule.id) if rule.switch else None
+    switch = rule.switch
     readings = [*(switch.options if switch else [AS_ASSUMED]), OTHERWISE]
     if fact.reading in readings or (switch is not None and fact.reading in switch):
         return ""

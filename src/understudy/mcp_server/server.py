@@ -24,7 +24,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from understudy.errors import StartupError, nearest
 from understudy.installation import missing_extra, version
-from understudy.interface.rules import bundled_rules, switches
+from understudy.interface.rules import bundled_rules, bundled_switches
 from understudy.mcp_server import tools
 from understudy.mcp_server.deployment import deployment_tools
 from understudy.mcp_server.messages import NOTICE
@@ -83,7 +83,7 @@ def _rules() -> str:
                 "options": list(switch.options) if switch.values is None else str(switch.values),
                 "default": switch.default,
             }
-            for name, switch in switches(rules).items()
+            for name, switch in bundled_switches().items()
         },
     }
     return orjson.dumps(listed).decode()

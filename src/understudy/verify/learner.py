@@ -20,7 +20,7 @@ from understudy.interface.facts import (
     Unsettled,
     sureness,
 )
-from understudy.interface.rules import Rule, SwitchEntry, switch_of
+from understudy.interface.rules import Rule, Switch
 from understudy.verify.catalogue import catalogue
 from understudy.verify.checks import CheckResult, InternalError, Unmet, check_results
 from understudy.verify.deployment import Deployment
@@ -356,7 +356,7 @@ def _settled(
 
 
 def fact_of_switch(
-    rule: str, switch: SwitchEntry, option: str, *, shown_by: tuple[str, ...], seen: int, day: date
+    rule: str, switch: Switch, option: str, *, shown_by: tuple[str, ...], seen: int, day: date
 ) -> Fact:
     """Returns the fact that a deployment takes an option of a switch.
 
@@ -368,7 +368,7 @@ def fact_of_switch(
         seen: The number of exchanges.
         day: The day.
     """
-    is_option = option in switch_of(switch, rule)
+    is_option = option in switch
     return Fact(
         rule=rule,
         reading=option if is_option else OTHERWISE,

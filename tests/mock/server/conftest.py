@@ -16,7 +16,7 @@ import pytest
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from understudy.errors import NotFound, Problem
-from understudy.interface.rules import Switch, choose
+from understudy.interface.rules import Option, Switch, choose
 from understudy.mock.policies import POLICIES
 from understudy.mock.server.api import Api
 from understudy.mock.server.call import Call, HandlerResponse, Principal, Upload
@@ -48,7 +48,7 @@ PRINCIPALS = {
 }
 
 SWITCHES = {
-    name: Switch(name, dict.fromkeys(options, "one reading"), options[0], "a-rule")
+    name: Switch(name, options[0], tuple(Option(it, "one reading") for it in options))
     for name, options in {
         "scopes": ("checked", "ignored"),
         "invalid-optional-token": ("refused", "anonymous"),

@@ -7,23 +7,22 @@ from typing import Any
 from tests.tools.docs.markdown import code, page, table
 
 from understudy.collections.rules import INFERRED
-from understudy.interface.rules import Rule, Switch, load_rules, switches
+from understudy.interface.rules import Rule, Switch, load_rules
 from understudy.openapi.bundled import openapi_directory
 
 
 def switches_page() -> str:
     """Returns the page on switches: what the mock chose, and what else can be chosen."""
     rules = _rules()
-    by_id = {rule.id: rule for rule in rules}
     parts = [
         "If the interface leaves a question open, the mock implements one answer, and a switch selects"
         " another: for a run (`understudy serve --choose avatar-delete-status=200`), for a world"
         ' (`"choices": {"avatar-delete-status": "200"}`), or for one request (the header'
         " `X-Mock-Choose: avatar-delete-status=200`). The default is in bold."
     ]
-    for switch in switches(rules).values():
-        rule = by_id[switch.rule]
-        parts += [f"## {switch.name}", rule.statement, _options(switch), rule.why]
+    for rule in rules:
+        if rule.switch is not None:
+            parts += [f"## {rule.switch.name}", rule.statement, _options(rule.switch), rule.why]
     return page("Switches", *parts)
 
 

@@ -6,7 +6,7 @@ from types import CodeType, FunctionType, ModuleType
 from typing import Any
 
 from understudy.exchange.masking import masked_breach
-from understudy.interface.rules import bundled_rules, bundled_switches
+from understudy.interface.rules import bundled_rules
 from understudy.mock.server.request_context import RequestContext
 from understudy.mock.store.hashing import is_hash
 from understudy.mock.store.people import PEOPLE, SLUGS_BY_HASH, is_changed
@@ -65,10 +65,11 @@ def _in_force(context: RequestContext, ids: tuple[str, ...]) -> list[dict[str, s
         {
             "name": switch.name,
             "option": turned.get(switch.name, switch.default),
-            "rule": switch.rule,
+            "rule": rule.id,
         }
-        for switch in bundled_switches().values()
-        if switch.rule in ids or turned.get(switch.name, switch.default) != switch.default
+        for rule in bundled_rules()
+        if (switch := rule.switch) is not None
+        and (rule.id in ids or turned.get(switch.name, switch.default) != switch.default)
     ]
 
 

@@ -6,13 +6,7 @@ from typing import Any
 from msgspec import to_builtins
 
 from understudy.errors import BadRequest, NotFound, StartupError, nearest
-from understudy.interface.rules import (
-    Rule,
-    Switch,
-    bundled_choices,
-    bundled_rules,
-    bundled_switches,
-)
+from understudy.interface.rules import Rule, Switch, bundled_choices, bundled_rules
 from understudy.mock.admin.context import AdminContext, AdminHandlers
 from understudy.mock.admin.explaining import rules_of
 from understudy.mock.server.call import Call, HandlerResponse, Handlers
@@ -25,11 +19,12 @@ from understudy.mock.store.people import PEOPLE
 
 def list_choices(call: Call) -> HandlerResponse:
     """Responds to ``GET /choices``: lists every switch with the option in force in this world."""
-    chosen, rules = call.world.choices, {rule.id: rule for rule in bundled_rules()}
+    chosen = call.world.choices
     return HandlerResponse(
         [
-            _choice(switch, chosen.get(switch.name, switch.default), rules[switch.rule])
-            for switch in bundled_switches().values()
+            _choice(rule.switch, chosen.get(rule.switch.name, rule.switch.default), rule)
+            for rule in bundled_rules()
+            if rule.switch is not None
         ]
     )
 
@@ -55,7 +50,7 @@ def _choice(switch: Switch, option: str, rule: Rule) -> dict[str, Any]:
         "option": option,
         "default": switch.default,
         "options": dict(switch.options),
-        "rule": switch.rule,
+        "rule": rule.id,
         "statement": rule.statement,
         "section": rule.section,
         "status": rule.status,
