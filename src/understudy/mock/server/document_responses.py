@@ -25,7 +25,7 @@ from understudy.errors import Headers, LimitExceeded
 from understudy.mock.server.call import BODY, NO_ARGUMENTS, HandlerResponse, SharedBody
 from understudy.mock.server.completion import echoed
 from understudy.mock.server.declared_responses import LOCATION, sample_headers
-from understudy.mock.server.endpoint import Endpoint, GeneratedResponse
+from understudy.mock.server.endpoint import Endpoint
 from understudy.mock.server.json_bodies import json_bytes
 from understudy.mock.server.recent import Recent
 from understudy.mock.server.request_context import RequestContext
@@ -468,13 +468,13 @@ def generated_again(context: RequestContext, endpoint: Endpoint) -> HandlerRespo
     key = (id(endpoint), context.world.identifiers.seed, accept, repr(context.arguments))
     kept = endpoint.generated.get(key)
     if kept is not None:
-        context.notes.extend(kept.notes)
-        return kept.response
+        response, notes = kept
+        context.notes.extend(notes)
+        return response
     before = len(context.notes)
     response = _shared(generated(context, endpoint, (AT_ONCE,)))
     if _is_small(response.body):
-        notes = tuple(context.notes[before:])
-        endpoint.generated.put(key, GeneratedResponse(response, notes))
+        endpoint.generated.put(key, (response, tuple(context.notes[before:])))
     return response
 
 

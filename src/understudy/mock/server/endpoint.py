@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from itertools import chain
 from types import MappingProxyType
-from typing import Any, Final, Literal, NamedTuple, TypeVar
+from typing import Any, Final, Literal, TypeVar
 
 from understudy.mock.server.api import Api, Complete
 from understudy.mock.server.bodies import BodyReader
@@ -271,16 +271,9 @@ _MOST_GENERATED = 200
 """Generated responses that are cached per document."""
 
 
-class GeneratedResponse(NamedTuple):
-    """A cached response that was generated from a document.
-
-    Attributes:
-        response: Generated response.
-        notes: Remarks for the journal, which each use repeats.
-    """
-
-    response: HandlerResponse
-    notes: tuple[str, ...]
+GeneratedResponses = Recent[tuple[int, int, bytes, str], tuple[HandlerResponse, tuple[str, ...]]]
+"""Cache of generated responses, each with remarks for the journal, which each use repeats. The key is
+the endpoint's identity, the seed, the Accept header and the arguments."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -304,8 +297,7 @@ class Endpoint:
         errors: Makes error responses in the shape that the document declares.
         headers: Renames and completes headers as the document declares them.
         declared: Summary of the operation for handlers.
-        generated: Cache of generated responses by the endpoint's identity, the seed, the Accept header
-            and the arguments; shared by all operations of the document.
+        generated: Cache of generated responses; shared by all operations of the document.
     """
 
     api: Api
@@ -324,7 +316,7 @@ class Endpoint:
     errors: DeclaredErrors
     headers: DeclaredHeaders
     declared: OperationSummary
-    generated: Recent[tuple[int, int, bytes, str], GeneratedResponse]
+    generated: GeneratedResponses
 
     def listed_values(self, name: str) -> set[str]:
         """Returns the values in a parameter's ``enum``; empty without one."""
@@ -358,7 +350,7 @@ def endpoints(api: Api) -> tuple[Endpoint, ...]:
     numeric_booleans = {shape(*key) for key in api.numeric_booleans}
     schemes = security_schemes(api.document)
     usual = usual_errors(declared)
-    generated: Recent[tuple[int, int, bytes, str], GeneratedResponse] = Recent(_MOST_GENERATED)
+    generated: GeneratedResponses = Recent(_MOST_GENERATED)
     bodies = _body_readers(api, declared, schemas)
     return tuple(
         Endpoint(

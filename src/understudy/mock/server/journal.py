@@ -145,11 +145,7 @@ class RecordStep(NamedTuple):
 
 
 class StateStep(NamedTuple):
-    """The undo step of a replaced state, such as by a reset.
-
-    Attributes:
-        before: Snapshot of the state before.
-    """
+    """The undo step of a replaced state, such as by a reset: the snapshot before."""
 
     before: Any
 
