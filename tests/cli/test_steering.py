@@ -20,6 +20,8 @@ from tests.proofs.reference import broken
 from tests.verify.byte_server import Server
 
 from understudy.cli import main
+from understudy.mock.settings import Settings
+from understudy.testing.background import Background
 from understudy.verify import admin_client
 from understudy.verify.admin_client import AdminClient
 
@@ -69,6 +71,15 @@ def test_the_journal_is_shown_oldest_first(run) -> None:
     (entry,) = run("journal", "--operation", "getProfile", "--json").stdout.splitlines()
     assert json.loads(entry)["operation"] == "getProfile"
     assert re.match(r"Next: understudy explain [23] --mock http", run("journal").stderr)
+
+
+def test_an_export_of_another_service_is_served_with_its_document(tmp_path) -> None:
+    document = Path(__file__).parents[1] / "mock" / "petstore.yaml"
+    background = Background(Settings(document=document, log="off"))
+    at = [str(tmp_path / "out"), "--mock", background.url]
+    exported = CliRunner().invoke(main, ["export", *at])
+    background.stop()
+    assert "understudy serve --document DOCUMENT --fixtures " in exported.stdout
 
 
 def test_a_limit_of_nothing_does_not_say_that_nothing_was_received(run) -> None:

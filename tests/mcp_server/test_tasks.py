@@ -11,7 +11,7 @@ from mcp import Client
 from tests.mcp_server.conftest import Agent, Refused
 
 from understudy.interface.facts import Fact, Facts, facts_text
-from understudy.mcp_server.server import assemble
+from understudy.mcp_server.server import assemble, document_of_another
 from understudy.mock.settings import Settings
 from understudy.testing.background import Background
 from understudy.verify.admin_client import AdminClient
@@ -169,6 +169,27 @@ async def test_a_test_for_a_request_sends_its_credential_where_it_was(tmp_path):
     compile(why["test"], "test_it.py", "exec")
     assert "'Basic $TOKEN'" in why["test"]
     assert "'x-key': os.path.expandvars('$TOKEN')" in why["test"]
+
+
+async def test_an_agent_at_a_mock_of_another_service_is_told_of_its_rules_alone(tmp_path):
+    (tmp_path / "berths.yaml").write_text(
+        "{openapi: 3.0.3, info: {title: Berths, version: '1'}, paths: {/berths: {get: {responses: {'200': {description: All.}}}}}}"
+    )
+    background = Background(Settings(document=tmp_path / "berths.yaml", log="off"))
+    with closing(AdminClient(background.url)) as admin:
+        document = document_of_another(admin, tmp_path)
+        async with Client(assemble(admin, document).server) as client:
+            agent = Agent(client)
+            rules = json.loads(await agent.read("understudy://rules"))
+            cases = await agent.call("edge_cases", operation="GET /berths")
+            instructions = client.instructions
+    background.stop()
+    assert {"answers", "document", "inferred-create-listed"} <= {it["id"] for it in rules["rules"]}
+    assert "profile-unknown-404" not in {it["id"] for it in rules["rules"]}
+    assert not rules["switches"]
+    assert cases["cases"]
+    assert instructions is not None
+    assert "another service, 'Berths'" in instructions
 
 
 async def test_find_out_whether_staging_is_still_as_it_was_learnt(mock, tmp_path):

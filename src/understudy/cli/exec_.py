@@ -86,7 +86,7 @@ def exec_(options: list[str], command: list[str], hosts: list[str]) -> None:
     """Run COMMAND with a mock of its own on free ports.
 
     Exits with the exit code of the command, which finds the mock in its environment: UNDERSTUDY_BASE_URL, UNDERSTUDY_AUTH_URL,
-    UNDERSTUDY_URL (for the admin API), UNDERSTUDY_TOKEN_… for each token and
+    UNDERSTUDY_URL (for the admin API), UNDERSTUDY_TOKEN_… for each token (another service accepts any, so there is none) and
     UNDERSTUDY_CLIENT_ID and UNDERSTUDY_CLIENT_SECRET of the first application.
 
     With --as-host, the mock stands at these host names too: the command runs behind a proxy that

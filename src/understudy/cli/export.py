@@ -29,11 +29,13 @@ def export(running: RunningMock, directory: Path, *, is_json: bool) -> None:
         raise StartupError(msg)
     with zipfile.ZipFile(io.BytesIO(packed)) as archive:
         archive.extractall(directory)
-        count = len(archive.namelist())
+        names = archive.namelist()
     if is_json:
         from understudy.cli.output_records import PrintedExport, print_record
 
-        print_record(PrintedExport(str(directory), count))
+        print_record(PrintedExport(str(directory), len(names)))
         return
     click.echo(f"The world was written to {directory}.")
-    click.echo(f"Next: understudy serve --fixtures {shlex.quote(str(directory))}")
+    # only another document has items, which none but its own mock can serve
+    document = "--document DOCUMENT " if "items.jsonl" in names else ""
+    click.echo(f"Next: understudy serve {document}--fixtures {shlex.quote(str(directory))}")

@@ -4,6 +4,8 @@ import os
 import secrets  # noqa: TID251 - no fixture, and it must not be guessed
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import click
@@ -71,14 +73,20 @@ def mcp(**options: Any) -> None:
     if options["facts"] and options["target"] is None:
         msg = "--facts says what was learnt of the deployment that --target names; give both."
         raise click.UsageError(msg)
-    from understudy.mcp_server.server import assemble
+    from understudy.mcp_server.server import assemble, document_of_another
     from understudy.verify.admin_client import AdminClient
     from understudy.verify.target import load_target
 
     if options["target"] is not None:
         load_target(options["target"], os.environ)  # says a mistake now, and not to the agent later
-    with _mock(options) as url, closing(AdminClient(url, token=options["admin_token"])) as mock:
+    with (
+        _mock(options) as url,
+        closing(AdminClient(url, token=options["admin_token"])) as mock,
+        TemporaryDirectory(prefix="understudy-") as place,
+    ):
         mock.expect_mock()
+        if options["url"] is not None and options["document"] is None:
+            options["document"] = document_of_another(mock, Path(place))
         assembled = assemble(mock, *(options[name] for name in ("document", "target", "facts")))
         if options["is_http"]:
             _serve_http(assembled, options)

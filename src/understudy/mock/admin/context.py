@@ -102,12 +102,21 @@ def expect_operation(name: str, endpoints: Mapping[str, Endpoint]) -> str:
     Raises:
         BadRequest: There is no operation of this name.
     """
-    operations = [endpoint.operation for endpoint in endpoints.values()]
-    found = operation_named(name, operations)
+    found = operation_named(name, [endpoint.operation for endpoint in endpoints.values()])
     if found is None:
-        msg = f"operation: there is {no_operation(name, operations)}"
+        shown = [endpoint.operation for endpoint in of_service(endpoints)]
+        msg = f"operation: there is {no_operation(name, shown)}"
         raise BadRequest(msg)
     return found.operation_id
+
+
+def of_service(endpoints: Mapping[str, Endpoint]) -> Sequence[Endpoint]:
+    """Returns the operations that clients of the service call, the most that a user is shown.
+
+    Those that issue tokens are left out for another service, which accepts any token.
+    """
+    free = [endpoint for endpoint in endpoints.values() if not endpoint.api.needs_tokens]
+    return free or list(endpoints.values())
 
 
 AdminHandlers = Mapping[tuple[str, str], Callable[..., Any]]

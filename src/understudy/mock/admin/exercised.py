@@ -4,7 +4,7 @@ from collections.abc import Container, Iterable, Iterator, Mapping
 from typing import Any
 from xml.sax.saxutils import escape
 
-from understudy.mock.admin.context import AdminContext, AdminHandlers
+from understudy.mock.admin.context import AdminContext, AdminHandlers, of_service
 from understudy.mock.server.call import Call, HandlerResponse, attachment
 from understudy.mock.server.endpoint import Endpoint, endpoints
 from understudy.mock.server.journal import Exercised
@@ -102,7 +102,7 @@ def _declared(admin: AdminContext) -> Iterable[Endpoint]:
     """Returns the operations of the resource API, and those that issue tokens if any needs one."""
     own = endpoints(admin.apis[0])
     has_tokens = any(it.access.token != "unread" for it in own)
-    return admin.endpoints.values() if has_tokens else own
+    return of_service(admin.endpoints) if has_tokens else own
 
 
 def _operation(endpoint: Endpoint, seen: dict[Exercised, int]) -> dict[str, Any]:

@@ -195,7 +195,8 @@ class InvalidStub(Exception):
         listed = "; ".join(f"{where}: {', '.join(messages)}" for where, messages in places.items())
         super().__init__(
             f"The document does not allow this response: {listed}. Mend it, give a merge that "
-            'changes members of the mock\'s own, or insist by "allow_invalid": true.'
+            'changes members of the mock\'s own, or insist by "allow_invalid": true, which is '
+            "--allow-invalid on the command line."
         )
 
 

@@ -42,7 +42,7 @@ def create_world(
         _start(admin, wanted),
         idle=None if idle is None else timedelta(seconds=idle),
     )
-    return HandlerResponse({**_as_json(admin, call, world), **_inhabitants(world)}, 201)
+    return HandlerResponse({**_as_json(admin, call, world), **_inhabitants(admin, world)}, 201)
 
 
 def _start(admin: AdminContext, wanted: Mapping[str, Any]) -> Snapshot:
@@ -81,7 +81,7 @@ def get_world(admin: AdminContext, call: Call, name: str) -> HandlerResponse:
         NotFound: There is no such world.
     """
     world = admin.worlds.get(name)
-    return HandlerResponse({**_as_json(admin, call, world), **_inhabitants(world)})
+    return HandlerResponse({**_as_json(admin, call, world), **_inhabitants(admin, world)})
 
 
 def delete_world(admin: AdminContext, _call: Call, name: str) -> HandlerResponse:
@@ -159,9 +159,13 @@ def _snapshot_as_json(name: str, snapshot: Snapshot) -> dict[str, Any]:
     return {"name": name, "seed": snapshot.seed, "changes": changes}
 
 
-def _inhabitants(world: World) -> dict[str, Any]:
-    """Returns the first people, tokens and applications of a world; all could take megabytes."""
-    return listing(world, world.clock.now(), limit=100)
+def _inhabitants(admin: AdminContext, world: World) -> dict[str, Any]:
+    """Returns the first people, tokens and applications of a world; all could take megabytes.
+
+    Tokens are left out for another service, which accepts any: they would be those of this service.
+    """
+    listed = listing(world, world.clock.now(), limit=100)
+    return listed if admin.apis[0].needs_tokens else {**listed, "tokens": []}
 
 
 ADMIN_HANDLERS: AdminHandlers = {

@@ -224,3 +224,8 @@ class Api:
         """Path templates of the document, with their path items."""
         paths: Mapping[str, Any] = self.document.raw.get("paths", {})
         return paths
+
+    @property
+    def needs_tokens(self) -> bool:
+        """True if only tokens that the authorization server issued are valid."""
+        return self.authenticate is not takes_any_token
