@@ -53,6 +53,21 @@ def test_generate_sends_cases_of_the_targets_document(tmp_path: Path):
     assert {json.loads(line)["operation"] for line in done.stdout.splitlines()} == {"listGoods"}
 
 
+def test_files_of_a_target_file_are_beside_it(tmp_path: Path):
+    path = tmp_path / "target.toml"
+    path.write_text(
+        'base_url = "http://127.0.0.1:9"\ndocument = "published"\noverlays = ["a.yaml", "/b.yaml"]\n'
+        'facts = "../c.yaml"\nledger = "valkey://host/0"\nlike = "profiles/d.yaml"\n'
+    )
+    (tmp_path / "profiles").mkdir()
+    (tmp_path / "profiles/d.yaml").write_text("vocabulary: e.yaml\n")
+    target = target_from(DeploymentOptions(path), {})
+    assert (target.document, target.ledger) == ("published", "valkey://host/0")
+    assert target.overlays == (str(tmp_path / "a.yaml"), "/b.yaml")
+    assert target.facts == str(tmp_path / "../c.yaml")
+    assert target.vocabulary == str(tmp_path / "profiles/e.yaml")
+
+
 def test_generate_without_send_fetches_no_document(tmp_path: Path):
     path = tmp_path / "target.toml"
     path.write_text('base_url = "http://127.0.0.1:9/v3"\ndocument = "published"\n')

@@ -163,6 +163,16 @@ def test_a_file_that_cannot_be_written_is_noticed_before_the_first_question(init
     assert "Address" not in done.output
 
 
+def test_the_document_is_named_as_it_is_seen_from_the_target_file(init):
+    Path("berths.yaml").write_text(
+        "{openapi: 3.0.3, info: {title: Berths, version: '1'}, servers: [{url: /port}], paths: {}}"
+    )
+    Path("ci").mkdir()
+    done = init("", "", "env:KEY", "", name="ci/new.toml", more=("--document", "berths.yaml"))
+    assert done.exit_code == 0, done.output
+    assert tomllib.loads(Path("ci/new.toml").read_text())["document"] == "../berths.yaml"
+
+
 def test_another_service_is_asked_for_what_its_document_needs(init):
     Path("berths.yaml").write_text(
         "{openapi: 3.0.3, info: {title: Berths, version: '1'}, servers: [{url: /port}], paths: {}}"

@@ -4,13 +4,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import msgspec
 
 from understudy.api.bundled_target import TARGET
 from understudy.errors import StartupError
 from understudy.interface.deployment_profile import load_profile
+from understudy.store_address import is_store
 from understudy.verify.target import PUBLISHED, Mode, Target, load_target, target_of
 
 ADMIN_TOKEN = "UNDERSTUDY_ADMIN_TOKEN"
@@ -76,7 +77,8 @@ def target_from(options: DeploymentOptions, environment: Mapping[str, str]) -> T
         msg = "--auth-url needs --target or --base-url: the mock in this process has its own."
         raise StartupError(msg)
     if options.target_file is not None:
-        target = load_target(options.target_file, environment, options.base_url)
+        file = options.target_file
+        target = _beside(file, load_target(file, environment, options.base_url))
     elif options.base_url is not None:
         target = target_of({"base_url": options.base_url}, environment, "--base-url")
     else:
@@ -93,6 +95,24 @@ def target_from(options: DeploymentOptions, environment: Mapping[str, str]) -> T
         "mode": options.mode,
     }
     return msgspec.structs.replace(target, **{key: text for key, text in replaced.items() if text})
+
+
+_FILES: Final = ("document", "overlays", "vocabulary", "like", "state_model", "facts", "ledger")
+"""The keys of a target file that name files."""
+
+
+def _beside(path: Path, target: Target) -> Target:
+    """Returns a target whose files are those beside its own file."""
+
+    def beside(text: str) -> str:
+        return text if text == PUBLISHED or is_store(text) else str(path.parent / text)
+
+    given = {name: value for name in _FILES if (value := getattr(target, name))}
+    found = {
+        name: beside(value) if isinstance(value, str) else tuple(map(beside, value))
+        for name, value in given.items()
+    }
+    return msgspec.structs.replace(target, **found)
 
 
 def _like(target: Target, path: Path | None) -> Target:

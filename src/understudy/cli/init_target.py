@@ -284,7 +284,7 @@ def _answers(path: Path, document: Path | None) -> Answers:
     answers = Answers(read if is_other else None)
     keys = {(key.table, key.name): key for key in _keys()}
     if document is not None:
-        answers.by_key["", "document"] = str(document)
+        answers.by_key["", "document"] = os.path.relpath(document, path.parent)
     for questions in OF_ANOTHER_SERVICE if is_other else QUESTIONS:
         if not answers.facts[questions.only_with]:
             continue

@@ -200,7 +200,7 @@ class Budget(Table, frozen=True):
 
 
 class Target(Table, frozen=True):
-    """A deployment, what is known of it, and what is permitted there.
+    """A deployment, what is known of it, and what is permitted there; paths are relative to the file.
 
     Attributes:
         base_url: Base URL of the resource API.
