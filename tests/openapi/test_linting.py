@@ -46,6 +46,12 @@ CASES = [
             "requestBody: {content: {a/json: {schema: {type: integer}, examples: {c: {value: one}}}}}"
         ),
     ),
+    ("contradictory-types", A, a("{allOf: [{type: string}, {type: number}]}")),
+    (
+        "contradictory-types",
+        A,
+        a("{allOf: [{properties: {b: {type: number}}}, {properties: {b: {type: string}}}]}"),
+    ),
     ("empty-range", f"{A}/minLength", a("{minLength: 2, maxLength: 1}")),
     ("empty-range", A, a("{minimum: 2, maximum: 2, exclusiveMaximum: true}")),
     ("impossible-pattern", f"{A}/pattern", a("{pattern: '^a{5}$', maxLength: 4}")),

@@ -96,6 +96,9 @@ CONTRADICTIONS: Final[Mapping[str, LintRule]] = {
     "invalid-default": LintRule("error", "A default breaks its schema."),
     "invalid-enum": LintRule("error", "A value of an enum breaks the rest of its schema."),
     "empty-range": LintRule("error", "A lower bound is above the upper one: no value fits."),
+    "contradictory-types": LintRule(
+        "error", "Parts of allOf share no type of a value or of a member: none fits."
+    ),
     "impossible-pattern": LintRule(
         "error", "No text that matches the pattern has a length within the bounds."
     ),

@@ -219,6 +219,7 @@ def check_schema(schemas: Schemas, schema: Node) -> Iterator[Diagnostic]:
     except StartupError as error:
         yield diagnostic("invalid-schema", schema.pointer, str(error).partition(": ")[2])
         return
+    yield from _check_types(schemas, schema)
     yield from _check_ranges(schema)
     yield from _check_pattern(schema)
     yield from _check_values(schemas, schema)
@@ -272,6 +273,22 @@ def _broken(what: str, error: Any) -> str:
     at = "/".join(str(step) for step in error.instance_path)
     place = f" at {at}" if at else ""
     return f"{what} breaks the schema{place}: {error.message:.200}."
+
+
+def _check_types(schemas: Schemas, schema: Node) -> Iterator[Diagnostic]:
+    """Yields a contradiction for each value or member to which ``allOf`` leaves no type."""
+    parts = list(schemas.parts(schema, ALL)) if "allOf" in schema.value else []
+    applied = {"the value": parts}
+    for part in parts:
+        for name, member in schemas.members(part, ()).items():
+            applied.setdefault(f"the member {name!r}", []).extend(schemas.parts(member, ALL))
+    for what, nodes in applied.items():
+        typed = [schemas.types(node) for node in nodes if {"type", "enum", "const"} & {*node.value}]
+        shared = [it | {"integer"} if "number" in it else it for it in typed]
+        if typed and not frozenset.intersection(*shared):
+            named = ", ".join(dict.fromkeys(" or ".join(sorted(it)) for it in typed))
+            message = f"{what} would have to be all of: {named}."
+            yield diagnostic("contradictory-types", schema.pointer, message)
 
 
 def _check_ranges(schema: Node) -> Iterator[Diagnostic]:
