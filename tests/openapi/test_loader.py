@@ -62,6 +62,17 @@ def test_numbers_as_keys_are_read_as_the_texts_that_json_has(read) -> None:
     assert document.root.child("paths", "/a", "get", "responses", "200") is not None
 
 
+@pytest.mark.parametrize(
+    ("name", "version", "full"),
+    [("openapi", "3", "3.0.0"), ("openapi", 3.1, "3.1.0"), ("swagger", 2, "3.0.3")],
+)
+def test_a_shortened_version_is_read_and_told(name: str, version: Any, full: str) -> None:
+    content = {name: version, "info": {"title": "a", "version": "1"}, "paths": {}}
+    document = loader.document_of(content, Path("a.yaml"))
+    assert document.raw["openapi"] == full
+    assert document.losses[0][:3] == ("converted-value", "warning", f"#/{name}")
+
+
 @pytest.mark.parametrize(("version", "is_30"), [("3.0.0", True), ("3.0.4", True), ("3.1.1", False)])
 def test_the_dialect_follows_the_version(read, version: str, is_30: bool) -> None:
     assert read("paths: {}", version).is_30 is is_30

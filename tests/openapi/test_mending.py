@@ -171,6 +171,7 @@ def test_a_document_of_hardly_anything_starts() -> None:
         "paths": {},
     }
     assert lost(document) == [
+        ("converted-value", "#/openapi"),
         ("missing-member", "#"),
         ("missing-member", "#"),
         ("missing-member", "#/info"),

@@ -244,9 +244,13 @@ def _path(url: str) -> str:
     return _SLASHES.sub("/", normpath(unquote(path))).rstrip("/")
 
 
-_SHORT_VERSIONS = ("3.0", "3.1", "3.2")
 _SWAGGER = "2.0"
-_VERSIONS = tuple(f"{version}." for version in _SHORT_VERSIONS)
+_VERSIONS = ("3.0.", "3.1.", "3.2.")
+_SHORT_VERSIONS: Final = {
+    "openapi": {"3": "3.0.0", "3.0": "3.0.0", "3.1": "3.1.0", "3.2": "3.2.0"},
+    "swagger": {"2": _SWAGGER, "2.0": _SWAGGER},
+}
+"""Versions as they are written short or as a number, to the ones that are meant."""
 
 LITERALS = frozenset({"example", "examples", "default", "enum", "const"})
 """Keywords whose values are data, in which nothing is a schema or a reference."""
@@ -415,19 +419,29 @@ def _read(content: Any, path: Path, overlays: Sequence[Path], files_of: Path | N
         msg = f"{path} is not an OpenAPI document: its top level is not an object."
         raise StartupError(msg)
     losses = apply_overlays(raw, overlays)
-    if str(raw.get("swagger")) == _SWAGGER:
+    losses += _lengthened(raw)
+    if raw.get("swagger") == _SWAGGER:
         raw = converted(raw)
         message = "Swagger 2.0 is converted to OpenAPI 3.0; pointers are of the result."
         losses.append(diagnostic("converted-version", "#", message))
     version = raw.get("openapi")
-    if isinstance(version, float | str) and str(version) in _SHORT_VERSIONS:
-        version = raw["openapi"] = f"{version}.0"
     if not (isinstance(version, str) and version.startswith(_VERSIONS)):
         raise _unread(path, raw)
     mended = mend(raw, files_of)
     declare_path_queries(raw)
     mend_operations(raw, mended)
     return Document(path, raw, (*losses, *mended.diagnostics))
+
+
+def _lengthened(raw: dict[str, Any]) -> Iterator[Diagnostic]:
+    """Writes a shortened version in full, and yields a loss for it."""
+    for name, meant in _SHORT_VERSIONS.items():
+        version = raw.get(name)
+        full = meant.get(str(version))
+        if full is not None and full != version:
+            raw[name] = full
+            message = f"version {version!r} is read as {full!r}."
+            yield diagnostic("converted-value", f"#/{name}", message)
 
 
 def _unread(path: Path, raw: Mapping[str, Any]) -> StartupError:
