@@ -24,6 +24,7 @@ def lost(document: Document) -> list[tuple[str, str]]:
         ("{/a: null}", "null-member", "#/paths/~1a", {}),
         ("{/a: {get: null}}", "null-member", GET, {"responses": {}}),
         ("{a: {get: {responses: {}}}}", "invalid-path", GET, {"responses": {}}),
+        ("{/__admin/a: {}}", "taken-path", "#/paths/~1__admin~1a", {}),
         ("{/a: {get: {}}}", "missing-member", f"{GET}/responses", {}),
         ("{/a: {get: {responses: {OK: {}}}}}", "invalid-status", f"{GET}/responses", {}),
         (

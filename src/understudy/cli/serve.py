@@ -79,12 +79,13 @@ def banner(mock: Mock, site_url: str, auth_url: str, admin_token: str | None = N
         else _other_service(mock, mock.listing, base_url)
     )
     is_own = mock.listing is None
+    has_page = is_own or not _takes_root(mock)
     return "\n".join(
         [
             click.style("understudy", bold=True) + f" serves {printable_line(mock.title)}",
             _line("resource API", base_url),
             _line("authorization", auth_url),
-            _line("people, tokens" if is_own else "start page", f"{site_url}/"),
+            *([_line("people, tokens" if is_own else "start page", f"{site_url}/")] * has_page),
             _line("console", f"{site_url}/__console"),
             *([_line("admin token", admin_token)] if admin_token else []),
             _line("responses", _origins(mock.endpoints)),
@@ -93,6 +94,11 @@ def banner(mock: Mock, site_url: str, auth_url: str, admin_token: str | None = N
             click.style("Ctrl-C stops.", dim=True),
         ]
     )
+
+
+def _takes_root(mock: Mock) -> bool:
+    """Tells whether the document has a path where the start page would be."""
+    return not mock.base_path and any(it.operation.path == "/" for it in mock.endpoints)
 
 
 def _own_service(mock: Mock, base_url: str) -> list[str]:
@@ -138,10 +144,11 @@ def _other_service(mock: Mock, listing: Listing, base_url: str) -> list[str]:
     operations = islice(listing.operations(base_url, credentials), rows)
     shown = _fitting([f"  {printable_line(it.command)}" for it in operations], rows)
     more = len(listing.endpoints) - len(shown)
+    page = "console" if _takes_root(mock) else "start page"
     return [
         click.style("Try", bold=True),
         *shown,
-        *([f"  and {more} more: see the start page"] if more else []),
+        *([f"  and {more} more: see the {page}"] if more else []),
         "",
         *([_credentials_heading(listing), *map(_cut, schemes)] if schemes else []),
     ]

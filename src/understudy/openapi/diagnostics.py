@@ -48,6 +48,7 @@ LOSSES: Final[Mapping[str, LintRule]] = {
     "invalid-pattern": LintRule("error", "A pattern is not a regular expression of ECMA-262."),
     "invalid-parameter": LintRule("error", "A parameter lacks its name or place, or has no place."),
     "invalid-path": LintRule("error", "A path does not begin with a slash."),
+    "taken-path": LintRule("error", "A path is one that the mock serves itself."),
     "invalid-field": LintRule(
         "error",
         "A media type, header or method holds what no header field can; it is cut or left out.",

@@ -11,6 +11,9 @@ from typing import Final
 
 METHODS: Final = ("get", "put", "post", "delete", "options", "head", "patch", "trace", "query")
 
+MOCK_PATHS: Final = ("/__admin", "/__console", "/__world")
+"""First steps of the paths that a mock serves beside those of any document."""
+
 PATH_PARAMETER: Final = re.compile(r"\{([^}]*)\}")
 """A parameter of a path template, such as ``{id}``; the group is its name."""
 

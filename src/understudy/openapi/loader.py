@@ -23,6 +23,7 @@ from understudy.errors import StartupError
 from understudy.limits import YAML_VALUES
 from understudy.openapi.bundled import openapi_directory
 from understudy.openapi.diagnostics import Diagnostic, diagnostic
+from understudy.openapi.grammar import MOCK_PATHS
 from understudy.openapi.mending import mend
 from understudy.openapi.operation_mends import declare_path_queries, mend_operations
 from understudy.openapi.pointers import escape, size_of, value_at
@@ -430,7 +431,7 @@ def _read(content: Any, path: Path, overlays: Sequence[Path], files_of: Path | N
     mended = mend(raw, files_of)
     declare_path_queries(raw)
     mend_operations(raw, mended)
-    return Document(path, raw, (*losses, *mended.diagnostics))
+    return Document(path, raw, (*losses, *mended.diagnostics, *_taken(raw)))
 
 
 def _lengthened(raw: dict[str, Any]) -> Iterator[Diagnostic]:
@@ -442,6 +443,15 @@ def _lengthened(raw: dict[str, Any]) -> Iterator[Diagnostic]:
             raw[name] = full
             message = f"version {version!r} is read as {full!r}."
             yield diagnostic("converted-value", f"#/{name}", message)
+
+
+def _taken(raw: Mapping[str, Any]) -> Iterator[Diagnostic]:
+    """Yields a loss for each path that the mock serves itself; below a base path there are none."""
+    for path in raw.get("paths", {}) if not any(base_paths(raw.get("servers"))[:1]) else ():
+        taken = "/".join(path.split("/", 2)[:2])
+        if taken in MOCK_PATHS:
+            message = f"a mock has paths of its own below {taken}; declare a server with a path, such as /v1."
+            yield diagnostic("taken-path", f"#/paths/{escape(path)}", message)
 
 
 def _unread(path: Path, raw: Mapping[str, Any]) -> StartupError:

@@ -23,3 +23,15 @@ def test_only_the_commands_that_fit_the_screen_are_made(tmp_path, monkeypatch) -
     monkeypatch.setattr(listing, "curl_command", counted)
     assert "and 289 more" in banner(mock, "http://m", "http://a")
     assert len(made) == ROWS
+
+
+def test_the_first_screen_names_no_start_page_where_the_document_has_a_path(tmp_path) -> None:
+    path = tmp_path / "api.yaml"
+    responses = "{get: {responses: {'200': {description: a}}}}"
+    screens = []
+    for taken in ("/", "/a"):
+        path.write_text(
+            f"{{openapi: 3.0.3, info: {{title: a, version: '1'}}, paths: {{{taken}: {responses}}}}}"
+        )
+        screens.append(banner(Mock(Settings(document=path)), "http://m", "http://a"))
+    assert ["start page" in screen for screen in screens] == [False, True]

@@ -8,11 +8,10 @@ from typing import Final
 from urllib.parse import urlsplit
 
 from understudy.errors import BadRequest
+from understudy.openapi.grammar import MOCK_PATHS
 
-BASE_PATH = "/__admin"
-
-CONSOLE_PATH = "/__console"
-"""Path of the console: static files without data, which call the admin API."""
+BASE_PATH, CONSOLE_PATH, _ = MOCK_PATHS
+"""Paths of the admin API, and of the console: static files without data, which call the admin API."""
 
 PRIVATE_PATHS = (BASE_PATH, CONSOLE_PATH)
 """Prefixes of the paths for the mock's user, which no client of the service calls."""
