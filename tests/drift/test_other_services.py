@@ -44,16 +44,14 @@ SCHEMES = {
 }
 
 
-def deployment(directory, scheme, change=("", "")):
+def deployment(directory, scheme, change=("", ""), credentials=""):
     """Returns a deployment of the piers, which differs from their document by a change."""
     document, real = directory / "piers.yaml", directory / "real.yaml"
     document.write_text(PIERS.format(scheme=scheme))
     real.write_text(PIERS.format(scheme=scheme).replace(*change))
     target = directory / "target.toml"
-    target.write_text(
-        f'base_url = "http://127.0.0.1:8080"\ndocument = "{document}"\n'
-        f'[credentials]\napi_key = "{SCHEMES[scheme]}"\n'
-    )
+    credentials = credentials or f'[credentials]\napi_key = "{SCHEMES[scheme]}"\n'
+    target.write_text(f'base_url = "http://127.0.0.1:8080"\ndocument = "{document}"\n{credentials}')
     opened = open_deployment(DeploymentOptions(target), {})
     opened.close()
     return replace(opened, transport=InProcess(mock(Settings(document=real))))
@@ -71,6 +69,16 @@ def test_the_mock_takes_the_credential_of_the_target(tmp_path, scheme):
     own = [it for it in result.first.exchanges if it.identity.name == "owner"]
     assert own
     assert {it.status for it in own} <= {200, 201, 204, 404}
+
+
+@pytest.mark.parametrize(
+    "credentials",
+    ['[credentials]\naccess_token = "us:"', '[application]\nusername = "us"\npassword = ""'],
+)
+def test_the_mock_takes_an_empty_password_as_keys_are_sent_with_one(tmp_path, credentials):
+    result = compared(deployment(tmp_path, "{type: http, scheme: basic}", credentials=credentials))
+    assert result.causes == ()
+    assert 201 in {it.status for it in result.first.exchanges}
 
 
 def test_a_status_that_only_the_deployment_has_is_its_fault(tmp_path):

@@ -90,7 +90,7 @@ def _as_another_service(deployment: Deployment) -> Deployment:
     given = target.credentials
     token, app = given.access_token or given.api_key, target.application
     schemes = security_schemes(document).values()
-    if app.username and app.password and schemes and ":" not in (token or ""):
+    if app.username and app.password is not None and schemes and ":" not in (token or ""):
         is_basic = all(it.get("scheme") == "basic" for it in schemes)
         token = f"{app.username}:{app.password}" if is_basic else token
     owner = msgspec.structs.replace(given, access_token=token)

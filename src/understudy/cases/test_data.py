@@ -94,8 +94,8 @@ class TestData:
 
 
 def basic_credential(username: str | None, password: str | None) -> str | None:
-    """Returns the credential of Basic authentication; None if user name or password is missing."""
-    if not username or not password:
+    """Returns the credential of Basic authentication, whose password may be empty; None without one."""
+    if not username or password is None:
         return None
     return base64.b64encode(f"{username}:{password}".encode()).decode()
 

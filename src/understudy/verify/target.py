@@ -575,7 +575,8 @@ def data_for_target(target: Target) -> TestData:
     secrets = {
         name: getattr(getattr(target, table), key) for name, (table, key) in SECRET_KEYS.items()
     }
-    of_owner = basic_credential(*(secrets["TOKEN"] or "").partition(":")[::2])
+    name, colon, password = (secrets["TOKEN"] or "").partition(":")
+    of_owner = basic_credential(name, password if colon else None)
     secrets["BASIC_CREDENTIAL"] = basic_credential(app.username, app.password) or of_owner
     secrets["CREDENTIAL"] = secrets["CREDENTIAL"] or secrets["TOKEN"]
     mock = TestData()

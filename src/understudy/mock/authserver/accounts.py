@@ -81,7 +81,7 @@ def compared(person: Person | None, password: str) -> PasswordCheck:
     # compares both even for unknown accounts, so that the time of the response reveals nothing
     is_password = hmac.compare_digest(expected.encode(), password.encode())
     is_of_application = hmac.compare_digest(of_application.encode(), password.encode())
-    if expected and is_password:
+    if person and is_password:
         return "password"
     if of_application and is_of_application:
         return "application_password"
