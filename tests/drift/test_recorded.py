@@ -4,8 +4,10 @@ import json
 from contextlib import closing
 
 import pytest
+from click.testing import CliRunner
 from tests.proofs.drifting import deployment
 
+from understudy.cli import main
 from understudy.drift.mock_beside import comparison_phases, drift, mock_beside
 from understudy.errors import StartupError
 from understudy.verify.pictures import picture
@@ -90,6 +92,17 @@ def test_variables_of_generated_requests_are_filled_with_the_credentials_of_the_
     path.write_text(json.dumps({"log": {"entries": [entry]}}), encoding="utf-8")
     _, replayed = recorded_at(path, {})
     assert [(it.identity.name, it.status) for it in replayed] == [("owner", 200)]
+
+
+def test_a_value_that_a_generated_request_obtains_is_filled_into_the_next(tmp_path):
+    path = tmp_path / "cases.har"
+    words = ["generate", "deleteAvatar", "--format", "har", "--out", str(path), "--count", "3"]
+    assert CliRunner().invoke(main, words).exit_code == 0
+    _, replayed = recorded_at(path, {})
+    deleted = [it for it in replayed if it.operation == "DELETE /me/avatars/{}"]
+    assert deleted
+    assert not [it.path for it in replayed if "AVATAR_ID" in it.path]
+    assert {204} <= {it.status for it in deleted}
 
 
 def test_an_archive_of_another_address_is_refused_with_that_address(archive, tmp_path):

@@ -26,7 +26,7 @@ from understudy.exchange.messages import (
 )
 from understudy.interface.operations import LIST_AVATARS, ME, OWN_PROFILE, UPDATE_PROFILE, Routes
 from understudy.openapi.loader import Document
-from understudy.openapi.media_types import URLENCODED
+from understudy.openapi.media_types import JSON, URLENCODED
 from understudy.verify.clock import machine_time
 from understudy.verify.credential_places import CredentialPlaces
 from understudy.verify.deployment import Deployment
@@ -108,6 +108,8 @@ def _exchange(
     )
     body = _content(received.get("content") or {}, secrets, ())
     response = Response(int(received["status"]), pairs(received["headers"]), body)
+    if (kept := entry.get("_set_up")) is not None:
+        response = _as_if_issued(kept["member"], f"{{{{{kept['variable']}}}}}")
     place = routes.find(request.method, request.url, request.headers)
     at = datetime.fromisoformat(entry["startedDateTime"])
     return Exchange(
@@ -122,6 +124,12 @@ def _exchange(
         elapsed_ms=float(entry.get("time") or 0),
         **place._asdict(),
     )
+
+
+def _as_if_issued(member: str, variable: str) -> Response:
+    """Returns a response that issues a variable, for which a replay then has the issued value."""
+    place = (("location", f"https://host/?{member}={variable}"), ("content-type", JSON))
+    return Response(0, place, orjson.dumps({member: variable}))
 
 
 def _identity(entry: dict[str, Any], identity: Identity) -> Identity:
