@@ -140,8 +140,13 @@ class DocumentValidator:
     def _error(self, exchange: Exchange, operation: Operation) -> str:
         response = operation.response(exchange.status)
         if response is None:
-            return f"status {exchange.status} {UNDECLARED}"
-        return self._body_error(exchange, response) or self._header_error(exchange, response)
+            error = f"status {exchange.status} {UNDECLARED}"
+        else:
+            error = self._body_error(exchange, response) or self._header_error(exchange, response)
+        place = exchange.response.header("location").partition("?")[0]
+        if exchange.status // 100 == 3 and place and error.endswith(UNDECLARED):  # noqa: PLR2004 - 3XX
+            return f"status {exchange.status} is a redirect to {place:.200}, which {UNDECLARED}"
+        return error
 
     def _body_error(self, exchange: Exchange, response: DeclaredResponse) -> str:
         media_type = exchange.response.media_type
