@@ -305,6 +305,9 @@ class CollectionClient:
         source = f"{self.source}, {AFTER_DELETION}" if item.is_gone else self.source
         exchange = self.send(self.requests.plain(role, item), source=source)
         body = item_at(exchange.body, role.response_path) if exchange.response.is_success else None
+        if self.model.differs(item, body):
+            again = self.send(self.requests.plain(role, item), source=source)
+            self.judge(again, self.model.read_again(exchange, again, role.response_path))
         self.judge(exchange, self.model.read(exchange, item, body))
 
     def replace(self, item: KnownItem, known: Mapping[str, Any] | None = None) -> bool:

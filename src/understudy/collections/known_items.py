@@ -10,6 +10,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from understudy.collections import rules
+from understudy.collections.model import Steps, item_at
 from understudy.exchange.messages import Exchange
 from understudy.verify.checks import CheckResult, expect
 from understudy.verify.item_undo import GONE
@@ -245,6 +246,29 @@ class ItemModel:
         item.cause, item.response = "", None
         item.last_read, item.changes = exchange, len(self._changes)
         return judgements
+
+    def differs(self, item: KnownItem, body: Mapping[str, Any] | None) -> bool:
+        """Tells whether an item that must exist is there, but not as expected."""
+        is_judged = body is not None and not (item.is_gone or item.is_lost)
+        return is_judged and bool(differing(item.expected, body or {}, self.volatile))
+
+    def read_again(self, before: Exchange, again: Exchange, path: Steps | None) -> list[Judgement]:
+        """Judges a read right after another, and remembers the members that differ.
+
+        They change by themselves, so the first read says nothing of the write before it.
+
+        Args:
+            before: The first read.
+            again: The second read.
+            path: The place of the item in the responses.
+        """
+        first, second = (item_at(it.body, path) or {} for it in (before, again))
+        first = {name: first[name] for name in self.compared & first.keys()}
+        names = differing(first, second, self.volatile) if second else []
+        self.volatile.update(names)
+        wrong = f"{', '.join(names)} as read before"
+        actual = f"{shown(second, names)}; before {shown(first, names)}"
+        return [(rules.READ_REPEATABLE, expect(not names, wrong, actual, before))] if names else []
 
     def _compared(
         self, cause: str, evidence: tuple[Exchange, ...], item: KnownItem, body: Mapping[str, Any]

@@ -60,6 +60,21 @@ def test_an_item_that_another_account_can_change_is_found(kind, expected):
     assert outcome.not_restored == ()
 
 
+class CountsReadsBeforeItShowsThem(Service):
+    def read(self, who, path, identifier):
+        item = super().read(who, path, identifier)
+        if item is not None and "depth" in item:
+            item = {**item, "depth": item["depth"] + 1}
+            self.items(who, path)[identifier] = item
+        return item
+
+
+def test_a_member_that_changes_by_itself_is_no_finding_of_the_write_before_it():
+    outcome = verified(CountsReadsBeforeItShowsThem(), HARBOURS, rules=INFERRED)
+    broken = {it.rule.id for it in (*outcome.findings, *outcome.notes)}
+    assert broken == {"inferred-read-repeatable"}
+
+
 @pytest.mark.parametrize("document", [NOTES, HARBOURS], ids=lambda path: path.stem)
 def test_the_service_itself_breaks_no_rule(document):
     outcome = verified(Service(), document)
