@@ -1,17 +1,20 @@
 """Reduces recorded values to declared members, with pseudonyms in place of personal values.
 
-A member that no schema declares is left out. Of declared members, only words that the contract lists,
-booleans and small counts are kept unchanged.
+A member that no schema declares is left out; in a map, where any name may be, names are pseudonyms, too.
+Of declared members, only words that the contract lists, booleans and small counts are kept unchanged. A
+pseudonym that breaks the schema of its value, such as a pattern, is replaced by one drawn from the schema.
 """
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
+from understudy.errors import LimitExceeded
 from understudy.exchange.masking import SECRET_NAMES
 from understudy.interface.scopes import SCOPES
 from understudy.openapi.loader import Document, Node
 from understudy.openapi.pointers import objects_in
+from understudy.openapi.sampler import AT_ONCE, DYNAMIC, Sampler
 from understudy.openapi.schemas import schemas_of
 from understudy.record.pseudonyms import Pseudonyms
 
@@ -139,6 +142,8 @@ class AllowList:
         errors = (it for it in objects_in(document.raw) if "error" in it)
         own = (it["code"] for it in errors if isinstance(it.get("code"), str))
         self._codes = OAUTH_CODES.union(own)
+        self._drawn: dict[str, str] = {}
+        """Pseudonym of a text to the one that was drawn for it, which identifiers in paths then are."""
         self.link: Callable[[str], str | None] = lambda _url: None
 
     def value(self, value: Any, schema: Node | None, where: str, name: str = "body") -> Any:
@@ -174,7 +179,7 @@ class AllowList:
             case bool() | None:
                 return value
             case _:
-                return self._number(value, name)
+                return self._number(value, schemas, name)
 
     def _text(self, value: str, schemas: Sequence[Node], name: str) -> str:
         own = name.rpartition(".")[2]
@@ -186,15 +191,38 @@ class AllowList:
             linked = self.link(value)
             if linked is not None:
                 return linked
-        return kind_of(name)(self._pseudonyms, value)
+        kind = kind_of(name)
+        made = kind(self._pseudonyms, value)
+        if kind is Pseudonyms.secret:
+            return made
+        drawn: str = self._fitting(value, self._drawn.get(made, made), schemas, own)
+        if drawn != made:
+            self._drawn[made] = drawn
+        return drawn
+
+    def _fitting(self, value: Any, made: Any, schemas: Sequence[Node], name: str) -> Any:
+        """Returns a pseudonym that keeps the schemas that its value keeps: the given one if it does."""
+        kept = tuple(it for it in schemas if self._schemas.validator(it).is_valid(value))
+        if all(self._schemas.validator(it).is_valid(made) for it in kept):
+            return made
+        seed = self._pseudonyms.number("drawn", str(made), 2**31)
+        sampler = Sampler(self._schemas, seed, style=DYNAMIC, efforts=(AT_ONCE,))
+        try:
+            drawn = sampler.joint_value(kept, name)
+        except LimitExceeded:
+            return made
+        return drawn if isinstance(drawn, str) == isinstance(made, str) else made
 
     def _parts(self, schemas: Sequence[Node]) -> list[Node]:
         return [part for schema in schemas for part in self._schemas.parts(schema)]
 
-    def _items(self, schemas: Sequence[Node]) -> list[Node]:
-        return [it for part in self._parts(schemas) if (it := part.child("items")) is not None]
+    def _children(self, keyword: str, schemas: Sequence[Node]) -> list[Node]:
+        return [it for part in self._parts(schemas) if (it := part.child(keyword)) is not None]
 
-    def _is_word(self, value: str, schemas: Sequence[Node], name: str) -> bool:
+    def _items(self, schemas: Sequence[Node]) -> list[Node]:
+        return self._children("items", schemas)
+
+    def _is_word(self, value: str | float, schemas: Sequence[Node], name: str) -> bool:
         """Tells whether the contract lists a value, by enum, const or as a word of the OAuth flow."""
         if value in FLOW_WORDS.get(name, ()) or (name in CODES and value in self._codes):
             return True
@@ -213,18 +241,29 @@ class AllowList:
         declared: dict[str, list[Node]] = {}
         for member, schema in (pair for it in listed if it is not None for pair in it.children()):
             declared.setdefault(str(member), []).append(schema)
-        kept = {member: value for member, value in members.items() if member in declared}
+        for required in self._children("required", schemas):
+            declared |= {name: [] for name in required.value if name not in declared}
+        further = self._children("additionalProperties", schemas)
+        further = [it for it in further if it.value is not False]
+        kept = {it: value for it, value in members.items() if further or it in declared}
         self._dropped.add(
             where, "members of a body that no schema declares", len(members) - len(kept)
         )
         above = name.rpartition(".")[2]
+        keys = self._children("propertyNames", schemas)
         return {
-            member: self._value(value, declared[member], where, f"{above}.{member}")
+            member if member in declared else self._text(member, keys, above): self._value(
+                value, declared.get(member) or further, where, f"{above}.{member}"
+            )
             for member, value in kept.items()
         }
 
-    def _number(self, value: float, name: str) -> int | float:
+    def _number(self, value: float, schemas: Sequence[Node], name: str) -> int | float:
         own = name.rpartition(".")[2]
         if isinstance(value, int) and 0 <= value <= COUNTS.get(own, -1):
             return value
-        return self._pseudonyms.number("number", str(value), 10**6)
+        if self._is_word(value, schemas, own):
+            return value
+        made = self._pseudonyms.number("number", str(value), 10**6)
+        fitting: int | float = self._fitting(value, made, schemas, own)
+        return fitting

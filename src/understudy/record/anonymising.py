@@ -194,6 +194,7 @@ class Anonymiser:
             self._dropped.add(exchange.operation, "exchanges, whose content has no pseudonym")
             return None
         passed = _Passed(exchange, operation, self._allowed[exchange.site])
+        response = self._response(passed)  # first, as its schemas say more of an identifier
         values = tuple(_values(passed.operation, passed.allowed, exchange.values))
         path = _filled(operation, values)
         request = self._request(passed, path)
@@ -201,7 +202,7 @@ class Anonymiser:
             exchange,
             identity=self._identity(exchange.identity, request),
             request=request,
-            response=self._response(passed),
+            response=response,
             path=path,
             values=values,
             wire=None,
