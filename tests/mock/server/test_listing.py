@@ -1,5 +1,7 @@
 """The operations of a document as the start page and the first screen of a mock list them."""
 
+from tests.mock.asking import asking
+
 from understudy.cli.serve import ROWS, banner
 from understudy.mock.app import Mock
 from understudy.mock.server import listing
@@ -35,3 +37,16 @@ def test_the_first_screen_names_no_start_page_where_the_document_has_a_path(tmp_
         )
         screens.append(banner(Mock(Settings(document=path)), "http://m", "http://a"))
     assert ["start page" in screen for screen in screens] == [False, True]
+
+
+def test_a_form_of_any_fields_is_sent_with_one_as_its_body_is_required(tmp_path) -> None:
+    path = tmp_path / "api.yaml"
+    body = "{required: true, content: {multipart/form-data: {}}}"
+    operation = f"{{requestBody: {body}, responses: {{'200': {{description: a}}}}}}"
+    path.write_text(
+        f"{{openapi: 3.0.3, info: {{title: a, version: '1'}}, paths: {{/a: {{post: {operation}}}}}}}"
+    )
+    mock = Mock(Settings(document=path))
+    assert listing.curl_command("http://m", mock.endpoints[0]).endswith(" -F name=text")
+    sent = asking(mock)("POST", "/a", files={"name": (None, "text")})
+    assert sent.status_code == 200

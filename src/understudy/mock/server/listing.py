@@ -166,7 +166,7 @@ def _parts(endpoint: Endpoint, media: MediaType, value: Any) -> list[str]:
     for name, text in _fields(value):
         is_file = name in declared and declared[name].is_file
         words += ["-F", f"{name}={text};filename={name}" if is_file else f"{name}={text}"]
-    return words
+    return words or ["-F", "name=text"]  # a body must be sent even if its schema names no field
 
 
 def _fields(value: Any) -> list[tuple[str, str]]:
