@@ -231,3 +231,13 @@ def test_a_search_for_any_of_several_finds_the_first() -> None:
 
     assert found({"type": "array", "minItems": 1, "items": book}) == [{"genre": "maps"}]
     assert isinstance(found({"allOf": [anything, listed]})["items"][0]["genre"], str)
+
+
+def test_a_schema_that_requires_itself_is_completed_to_some_depth() -> None:
+    endless = {
+        "required": ["items", "parent"],
+        "properties": {"items": {"type": "array"}, "parent": {"$ref": "#/x-schema"}},
+    }
+    kept, node = schemas({"type": "object", **endless})
+    body = Completion(kept, 7, {}).completed({"parent": {"parent": {}}}, node)
+    assert {"items", "parent"} <= body["parent"]["parent"].keys()

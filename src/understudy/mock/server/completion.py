@@ -61,6 +61,7 @@ class Completion:
         self._seed = seed
         self._completions = completions
         self._known = {**_content(arguments), **arguments}
+        self._above: set[str] = set()
 
     def completed(self, body: Any, schema: Node) -> Any:
         """Returns a completed copy of a body."""
@@ -75,10 +76,7 @@ class Completion:
                 outer = self._schemas.members(schema, ALL)
                 body = {**{key: body[key] for key in body if key in outer}, name: body}
             made = self._with_members(body, schema)
-            if self._is_valid(made, schema):
-                return made
-            parts = (self._with_members(made, part) for part in self._schemas.parts(schema))
-            return next((part for part in parts if self._is_valid(part, schema)), made)
+            return made if self._is_valid(made, schema) else self._by_parts(made, schema)
         if isinstance(body, str | int | float) and not self._is_valid(body, schema):
             text = str(body)
             date = _DATE.match(text)
@@ -86,6 +84,17 @@ class Completion:
             others = (text, *dates, uuid_of(text))
             return next((other for other in others if self._is_valid(other, schema)), body)
         return body
+
+    def _by_parts(self, body: dict[str, Any], schema: Node) -> dict[str, Any]:
+        """Returns an invalid body, completed by one of the schema's parts if that makes it valid."""
+        place = self._schemas.follow(schema).pointer
+        if place in self._above:  # a schema that requires itself has no valid value
+            return body
+        self._above.add(place)
+        made = (self._with_members(body, part) for part in self._schemas.parts(schema))
+        found = next((it for it in made if self._is_valid(it, schema)), body)
+        self._above.discard(place)
+        return found
 
     def _with_members(self, body: dict[str, Any], schema: Node) -> dict[str, Any]:
         required = self._schemas.required_names(schema)
@@ -117,8 +126,21 @@ class Completion:
             self._known |= {**_WHOLE, **dict.fromkeys(_TOTALS, len(items))}
         return {lists[0]: items} if lists else items
 
-    def made(self, name: str, schema: Node, beside: Mapping[str, Any]) -> Any:
-        """Returns a value for a missing member with these siblings; with an empty name, a whole body."""
+    def made(
+        self,
+        name: str,
+        schema: Node,
+        beside: Mapping[str, Any],
+        above: frozenset[str] = frozenset(),
+    ) -> Any:
+        """Returns a value for a missing member with these siblings; with an empty name, a whole body.
+
+        Args:
+            name: Name of the member.
+            schema: Schema of the member.
+            beside: Its siblings.
+            above: Pointers of the schemas around it, as a schema may require itself.
+        """
         make = self._completions.get(name)
         computed = None if make is None else make(beside)
         values = [computed] if computed is not None else []
@@ -134,8 +156,10 @@ class Completion:
         known = self._known.keys() | self._completions
         known |= {key for key in sample if isinstance(sample[key], dict)}
         around = {**beside, **sample}
-        inner = sample.keys() & members.keys() & known
-        return {**sample, **{key: self.made(key, members[key], around) for key in inner}}
+        place = self._schemas.follow(schema).pointer
+        inner = set() if place in above else sample.keys() & members.keys() & known
+        above |= {place}
+        return {**sample, **{key: self.made(key, members[key], around, above) for key in inner}}
 
     def _sampler(self, beside: Mapping[str, Any]) -> Sampler:
         """Returns a sampler whose seed depends on the first sibling, so that records get other values."""
