@@ -53,6 +53,12 @@ def test_a_recorded_value_satisfies_the_schema_that_it_satisfied(allowed, schema
     assert schema.get("enum") or kept != value
 
 
+def test_a_code_that_is_no_secret_of_a_flow_keeps_its_pattern(allowed) -> None:
+    of, node, validator = allowed({"type": "string", "pattern": "^[A-Z]{3}$"})
+    assert validator.is_valid(of.value("EUR", node, "GET /a", "body.price.code"))
+    assert of.value("USD", None, "GET /a", "body.price.code").startswith("***")
+
+
 def test_the_names_in_a_map_are_pseudonyms(allowed) -> None:
     of, node, _ = allowed({"additionalProperties": {"type": "boolean"}})
     (name,) = of.value({"olaf@example.org": True}, node, "GET /a")

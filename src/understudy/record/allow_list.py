@@ -191,10 +191,7 @@ class AllowList:
             linked = self.link(value)
             if linked is not None:
                 return linked
-        kind = kind_of(name)
-        made = kind(self._pseudonyms, value)
-        if kind is Pseudonyms.secret:
-            return made
+        made = kind_of(name)(self._pseudonyms, value)
         drawn: str = self._fitting(value, self._drawn.get(made, made), schemas, own)
         if drawn != made:
             self._drawn[made] = drawn
