@@ -215,8 +215,8 @@ def test_a_member_that_is_named_like_an_item_refers_to_it_if_it_can_be_an_identi
     )
     parts = PARTS if member == "part" else PARTS.replace("/parts", "/orders")
     path.write_text(parts.replace("paths:\n", f"paths:\n{boxes}"))
-    found = find_resources(load(path)).collection("/boxes")
-    assert found.references.get(member) == target
+    found = {it.path: it.references for it in find_resources(load(path)).collections}
+    assert found["/boxes"].get(member) == target
 
 
 def test_an_item_exists_that_an_example_of_a_path_identifies(tmp_path):
