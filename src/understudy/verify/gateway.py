@@ -84,8 +84,8 @@ class RequestBudget:
         self._last: datetime | None = None
 
     def keep(self, requests: int) -> None:
-        """Reserves requests of the run for showing its findings again, a fifth of all at most."""
-        self.kept = min(self.kept + requests, (self.allowance.requests or 0) // 5)
+        """Reserves requests of the run for showing its findings again, a tenth of all at most."""
+        self.kept = min(self.kept + requests, (self.allowance.requests or 0) // 10)
 
     def left(self, token: str | None) -> int:
         """Returns the number of counted requests that a credential has left in the hour."""

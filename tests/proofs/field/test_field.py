@@ -16,7 +16,7 @@ from understudy.verify.run import RunOptions
 from understudy.verify.runner import carry_out
 from understudy.verify.target import Credentials, Target
 
-REQUESTS = 200
+REQUESTS = 225
 """Half of what a plain run may send, so that the test is quick; the bugs are found by fewer."""
 
 
