@@ -1,5 +1,7 @@
 """The operations of a document as the start page and the first screen of a mock list them."""
 
+import json
+
 from tests.mock.asking import asking
 
 from understudy.cli.serve import ROWS, banner
@@ -7,6 +9,20 @@ from understudy.mock.app import Mock
 from understudy.mock.server import listing
 from understudy.mock.settings import Settings
 
+PETS = """
+openapi: 3.0.3
+info: {title: Pets, version: '1'}
+paths:
+  /pets:
+    get: {responses: {'200': {description: a, content: {application/json: {schema: {type: array, items: &pet
+      {type: object, required: [id], properties: {id: {type: integer}, name: {type: string}}}}}}}}}
+    post:
+      requestBody: {required: true, content: {application/json: {schema: *pet}}}
+      responses: {'201': {description: a, content: {application/json: {schema: *pet}}}, '409': {description: a}}
+  /pets/{id}:
+    parameters: [{name: id, in: path, required: true, schema: {type: integer}}]
+    get: {responses: {'200': {description: a, content: {application/json: {schema: *pet}}}}}
+"""
 PATH = "  /a{}: {{get: {{responses: {{'200': {{description: a}}}}}}}}"
 
 
@@ -50,3 +66,13 @@ def test_a_form_of_any_fields_is_sent_with_one_as_its_body_is_required(tmp_path)
     assert listing.curl_command("http://m", mock.endpoints[0]).endswith(" -F name=text")
     sent = asking(mock)("POST", "/a", files={"name": (None, "text")})
     assert sent.status_code == 200
+
+
+def test_the_command_that_creates_an_item_names_none_that_exists(tmp_path) -> None:
+    path = tmp_path / "api.yaml"
+    path.write_text(PETS)
+    mock = Mock(Settings(document=path))
+    (create,) = (it for it in mock.endpoints if it.operation.method == "POST")
+    sent = listing.curl_command("http://m", create).partition(" -d ")[2].strip("'")
+    created = asking(mock)("POST", "/pets", json=json.loads(sent))
+    assert created.status_code == 201, created.text

@@ -186,13 +186,18 @@ def _media_value(endpoint: Endpoint, media: MediaType) -> Any:
     for example in media.examples.values():
         if accepts(example):
             return example
-    return _sample(endpoint, media.schema)
+    is_new = endpoint.operation.method == "POST" and endpoint.document_handler is not None
+    return _sample(endpoint, media.schema, number=_NEW if is_new else 0)
 
 
-def _sample(endpoint: Endpoint, schema: Node, name: str = "") -> Any:
+_NEW = 99
+"""Index of the sample for a new item: those that exist at the start have the first ones' identifiers."""
+
+
+def _sample(endpoint: Endpoint, schema: Node, name: str = "", number: int = 0) -> Any:
     """Returns a value for a command; an empty object where the schema requires too large a value."""
     try:
-        return Sampler(endpoint.schemas, 0, style=PLAUSIBLE_REQUEST).value(schema, name)
+        return Sampler(endpoint.schemas, 0, number, PLAUSIBLE_REQUEST).value(schema, name)
     except LimitExceeded:
         return {}
 
