@@ -52,6 +52,13 @@ CASES = [
         A,
         a("{allOf: [{properties: {b: {type: number}}}, {properties: {b: {type: string}}}]}"),
     ),
+    (
+        "contradictory-types",
+        A,
+        a(
+            "{allOf: [{properties: {b: {type: number}}}, {additionalProperties: {type: array, items: {}}}]}"
+        ),
+    ),
     ("empty-range", f"{A}/minLength", a("{minLength: 2, maxLength: 1}")),
     ("empty-range", A, a("{minimum: 2, maximum: 2, exclusiveMaximum: true}")),
     ("impossible-pattern", f"{A}/pattern", a("{pattern: '^a{5}$', maxLength: 4}")),

@@ -279,9 +279,12 @@ def _check_types(schemas: Schemas, schema: Node) -> Iterator[Diagnostic]:
     """Yields a contradiction for each value or member to which ``allOf`` leaves no type."""
     parts = list(schemas.parts(schema, ALL)) if "allOf" in schema.value else []
     applied = {"the value": parts}
-    for part in parts:
-        for name, member in schemas.members(part, ()).items():
-            applied.setdefault(f"the member {name!r}", []).extend(schemas.parts(member, ALL))
+    for name in schemas.members(schema, ALL) if parts else ():
+        declared = (
+            schemas.members(it, ()).get(name, it.child("additionalProperties")) for it in parts
+        )
+        members = [part for node in declared for part in schemas.parts(node, ALL)]
+        applied[f"the member {name!r}"] = members
     for what, nodes in applied.items():
         typed = [schemas.types(node) for node in nodes if {"type", "enum", "const"} & {*node.value}]
         shared = [it | {"integer"} if "number" in it else it for it in typed]
