@@ -348,10 +348,9 @@ def catalogue_cases(count: int) -> Phase:
         sender = CaseSender(run, data_for_target(target))
         sender.items = None if run.state is None else run.state.items(run)
         planner = Planner(run.document, "resource", sender.prepare())
-        asked: set[str] = set()
-        _ask_without_credential(
-            run, asked
-        )  # what was read before; the cases may use up the requests
+        repeated: set[str] = set()
+        # what was read before this phase, since the cases may use up the requests
+        _repeat_without_credential(run, repeated)
         refusing: set[str] = set()
         cases = in_turn(plans([planner]), count, run.options.seed)
         for case in sender.send(_accessible_first(cases, refusing)):
@@ -363,7 +362,7 @@ def catalogue_cases(count: int) -> Phase:
                 _record(run, case, sender.exchange, sender.mismatch)
             if sender.unanswered >= GIVE_UP:
                 return
-        _ask_without_credential(run, asked)
+        _repeat_without_credential(run, repeated)
 
     return phase
 
@@ -387,12 +386,12 @@ def _accessible_first(cases: Iterable[Case], refusing: Collection[str]) -> Itera
     yield from later
 
 
-def _ask_without_credential(run: Run, asked: set[str]) -> None:
+def _repeat_without_credential(run: Run, repeated: set[str]) -> None:
     """Repeats the owner's successful reads without the credential that the document requires.
 
     Args:
         run: The run.
-        asked: The operations that were asked so far; extended.
+        repeated: The operations that were repeated so far; extended.
     """
     schemes = security_schemes(run.document)
     for exchange in list(run.exchanges):
@@ -401,9 +400,9 @@ def _ask_without_credential(run: Run, asked: set[str]) -> None:
         # a document may require a scheme that it does not declare, of which no credential is known
         is_open = operation is None or {} in operation.security or not first_of(operation, schemes)
         is_owners = exchange.identity.name == "owner"
-        if is_open or not (is_read and is_owners) or exchange.operation in asked:
+        if is_open or not (is_read and is_owners) or exchange.operation in repeated:
             continue
-        asked.add(exchange.operation)
+        repeated.add(exchange.operation)
         again = run.gateway.send(run.gateway.without_token(exchange.request), SOURCE)
         expected = "a refusal, as the document requires a credential"
         is_refused = not again.response.is_success
