@@ -25,7 +25,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from understudy.errors import StartupError, nearest
 from understudy.installation import missing_extra, version
 from understudy.interface.recognition import interface_operations
-from understudy.interface.rules import bundled_switches
+from understudy.interface.rules import switches
 from understudy.mcp_server import tools
 from understudy.mcp_server.deployment import deployment_tools
 from understudy.mcp_server.messages import NOTICE
@@ -110,7 +110,7 @@ def _rules(document: Path | None) -> str:
                 "options": list(switch.options) if switch.values is None else str(switch.values),
                 "default": switch.default,
             }
-            for name, switch in bundled_switches().items()
+            for name, switch in switches(rules).items()
         },
     }
     return orjson.dumps(listed).decode()
