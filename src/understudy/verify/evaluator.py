@@ -380,7 +380,8 @@ class Evaluator:
             place = self._places[key][1]
             repeated = record.findings[place]
             record.findings[place] = replace(repeated, count=repeated.count + 1)
-            if _size(exchange) < _size(repeated.exchange) > _READABLE:
+            # causes of the interface's findings are found by the first exchange of each
+            if self.is_foreign and _size(exchange) < _size(repeated.exchange) > _READABLE:
                 shorter = self._finding(rule, result, exchange, is_open=is_open)
                 if len(shorter.steps) <= len(repeated.steps):
                     record.findings[place] = replace(shorter, count=repeated.count + 1)
