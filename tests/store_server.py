@@ -3,7 +3,6 @@
 import socket
 import subprocess
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -53,9 +52,7 @@ class StoreServer:
 
     def send(self, *command: str | int) -> Any:
         """Returns the reply to a command."""
-        address = StoreAddress("valkey", "127.0.0.1", self.port, 0)
-        with ThreadPoolExecutor(1) as apart:  # as a test may call this within an event loop
-            return apart.submit(send_once, address, command).result()
+        return send_once(StoreAddress("valkey", "127.0.0.1", self.port, 0), command)
 
     def stop(self) -> None:
         """Kills it."""

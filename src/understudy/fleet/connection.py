@@ -8,11 +8,14 @@ microseconds instead of 5.
 import asyncio
 import hashlib
 import re
+import socket
 import ssl
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import ExitStack
 from functools import lru_cache
 from importlib.resources import files
+from ssl import SSLCertVerificationError
 from struct import Struct
 from typing import Any, Final, NamedTuple
 
@@ -196,12 +199,10 @@ def described(address: StoreAddress, error: Exception) -> str:
         advice = _ADVICE.get(error.code, "It must be Valkey, or Redis 7 or newer.")
         return f"The store at {address} refuses: {error.words}. {advice}"
     reason = getattr(error, "strerror", None) or str(error) or type(error).__name__
-    if isinstance(error, ConnectionRefusedError):
-        reason = "Connection refused"  # without the address, which asyncio repeats
     advice = "Start Valkey there, or correct the URL."
     if isinstance(error, OtherProtocol):
         advice = error.advice
-    elif isinstance(error, ssl.SSLCertVerificationError):
+    elif isinstance(error, SSLCertVerificationError):
         advice = f"Name the file with the authority of its certificate in {AUTHORITY_VARIABLE}."
     return f"The store at {address} does not respond: {reason}. {advice}"
 
@@ -235,40 +236,21 @@ class Connection(asyncio.Protocol):
         """Opens a connection, and signs in.
 
         Raises:
-            OtherProtocol: The store does not use TLS at this port.
             OSError: The store does not respond.
             StoreRefusal: The store refuses to authenticate, or has no such database.
         """
-        context = None
-        if address.is_tls:
-            context = ssl.create_default_context(cafile=address.authority)
-        async with asyncio.timeout(2 * PATIENCE if context else PATIENCE):
-            connection = await cls._connected(address, context)
+        loop = asyncio.get_running_loop()
+        context = _tls(address)
+        async with asyncio.timeout(PATIENCE):
+            _, connection = await loop.create_connection(
+                cls, address.host, address.port, ssl=context
+            )
             try:
                 for command in _greeting(address):
                     await connection.call(*command)
             except BaseException:
                 connection.close()
                 raise
-        return connection
-
-    @classmethod
-    async def _connected(
-        cls, address: StoreAddress, context: ssl.SSLContext | None
-    ) -> "Connection":
-        loop = asyncio.get_running_loop()
-        # a port without TLS says nothing, as it waits for the rest of an invalid command
-        limit = None if context is None else PATIENCE
-        try:
-            _, connection = await loop.create_connection(
-                cls, address.host, address.port, ssl=context, ssl_handshake_timeout=limit
-            )
-        except ssl.SSLCertVerificationError:
-            raise
-        except (ssl.SSLError, ConnectionAbortedError, ConnectionResetError) as error:
-            msg = "it does not begin TLS, as a port without it does not"
-            advice = "Begin the URL with valkey:// or redis:// for none, or correct the port."
-            raise OtherProtocol(msg, advice) from error
         return connection
 
     @property
@@ -297,7 +279,7 @@ class Connection(asyncio.Protocol):
         self._calls.append(reply)
         if not self._unsent:
             self._loop.call_soon(self._flush)
-        self._unsent.append(hiredis.pack_command(command))  # type: ignore[arg-type]  # its stub says one item
+        self._unsent.append(_packed(command))
         timer = self._loop.call_later(PATIENCE, self._give_up)
         try:
             return await reply
@@ -352,7 +334,7 @@ class Connection(asyncio.Protocol):
 
     def connection_lost(self, exc: Exception | None) -> None:
         """Fails the pending calls."""
-        self._end(exc or ConnectionResetError("the connection was lost"))
+        self._end(exc or ConnectionError("the connection was lost"))
 
     def _flush(self) -> None:
         if self._transport is not None:
@@ -374,28 +356,66 @@ class Connection(asyncio.Protocol):
 
 
 def send_once(address: StoreAddress, command: Sequence[Argument]) -> Any:
-    """Opens a connection, and returns the reply to one command; must not be called in an event loop.
+    """Opens a connection, and returns the reply to one command; needs no event loop.
 
     Raises:
         OSError: The store does not respond.
         StoreRefusal: The store refuses the command.
     """
+    with ExitStack() as stack:
+        plain = socket.create_connection((address.host, address.port), PATIENCE)
+        connected = stack.enter_context(plain)
+        context = _tls(address)
+        if context is not None:
+            connected = stack.enter_context(_secured(plain, context, address))
+        reader = hiredis.Reader(protocolError=ConnectionError, replyError=StoreRefusal)
+        first, *others = (*_greeting(address), command)
+        try:
+            reply = _reply(connected, reader, first)
+        except (ConnectionResetError, BrokenPipeError) as error:
+            if context is not None:
+                raise
+            msg = "it ends the connection at the first command, as a port for TLS does"
+            advice = "Begin the URL with valkeys:// or rediss:// for TLS, or correct the port."
+            raise OtherProtocol(msg, advice) from error
+        for each in others:
+            reply = _reply(connected, reader, each)
+        return reply
+
+
+def _secured(plain: socket.socket, context: ssl.SSLContext, address: StoreAddress) -> ssl.SSLSocket:
+    """Returns a TLS connection over a plain one.
+
+    Raises:
+        OtherProtocol: The store does not use TLS at this port.
+        ssl.SSLCertVerificationError: The store's certificate is not trusted.
+    """
     try:
-        return asyncio.run(_sent_once(address, command))
-    except ConnectionResetError as error:
-        if address.is_tls:
-            raise
-        msg = "it ends the connection at the first command, as a port for TLS does"
-        advice = "Begin the URL with valkeys:// or rediss:// for TLS, or correct the port."
+        return context.wrap_socket(plain, server_hostname=address.host)
+    except ssl.SSLCertVerificationError:
+        raise
+    except OSError as error:  # a timeout: a plain port waits for the rest of an invalid command
+        msg = "it does not begin TLS, as a port without it does not"
+        advice = "Begin the URL with valkey:// or redis:// for none, or correct the port."
         raise OtherProtocol(msg, advice) from error
 
 
-async def _sent_once(address: StoreAddress, command: Sequence[Argument]) -> Any:
-    connection = await Connection.open(address)
-    try:
-        return await connection.call(*command)
-    finally:
-        connection.close()
+def _packed(command: Sequence[Argument]) -> bytes:
+    encoded: bytes = hiredis.pack_command(tuple(command))  # type: ignore[arg-type]  # its stub says one item
+    return encoded
+
+
+def _reply(connected: socket.socket, reader: hiredis.Reader, command: Sequence[Argument]) -> Any:
+    connected.sendall(_packed(command))
+    while (reply := reader.gets()) is False:
+        data = connected.recv(1 << 16)
+        if not data:
+            msg = "the connection was closed"
+            raise ConnectionResetError(msg)
+        reader.feed(data)
+    if isinstance(reply, StoreRefusal):
+        raise reply
+    return reply
 
 
 def _greeting(address: StoreAddress) -> list[tuple[Argument, ...]]:
@@ -406,3 +426,7 @@ def _greeting(address: StoreAddress) -> list[tuple[Argument, ...]]:
     if address.database:
         commands.append(("SELECT", address.database))
     return commands
+
+
+def _tls(address: StoreAddress) -> ssl.SSLContext | None:
+    return ssl.create_default_context(cafile=address.authority) if address.is_tls else None
