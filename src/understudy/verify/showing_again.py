@@ -131,12 +131,15 @@ def _sent(run: Run, finding: Finding) -> list[Exchange]:
     for turn in turns(finding, issued):
         requests = [rewritten(finding.steps[place].request, fresh) for place in turn.places]
         values = issued.get(turn.places[0], [])
+        # a creation without a response may have been carried out, so it is not sent twice
+        is_creating = any(it.source == "item" for it in values)
+        send = gateway.send if is_creating else gateway.send_surely
         with _creating(run, finding.steps[turn.places[0]], values, fresh):
             for _ in range(turn.times):
                 exchanges = (
                     gateway.send_together(requests, AGAIN)
                     if len(requests) > 1
-                    else [gateway.send_surely(requests[0], AGAIN)]
+                    else [send(requests[0], AGAIN)]
                 )
                 sent += exchanges
             for one in values:
@@ -167,7 +170,7 @@ def _creating(
     pending = structs.replace(
         first,
         create=_moved(first.create, fresh),
-        delete=_moved(first.delete or "", fresh),
+        delete=first.delete and _moved(first.delete, fresh),
         read=first.read and _moved(first.read, fresh),
         list=first.list and _moved(first.list, fresh),
     )

@@ -11,6 +11,9 @@ from tests.collections.judging.verifying import target, verified
 from tests.proofs.mutants.reproduction import recording, run
 
 from understudy.verify.case_sender import catalogue_cases
+from understudy.verify.gateway import Gateway
+from understudy.verify.history import AGAIN
+from understudy.verify.permits import Unreachable
 from understudy.verify.reproducing import commands, snippet
 
 SECRETS = target().secrets()
@@ -95,6 +98,24 @@ def test_a_failure_at_an_item_of_the_run_begins_with_its_creation():
 def test_the_requests_of_a_run_are_not_used_up_before_its_findings_are_shown_again():
     findings = cases_judged(FailsAtChanges(), requests=60)
     assert [it.again for it in findings] == ["failed again"] * len(findings) != []
+
+
+def test_a_creation_whose_response_is_lost_is_not_sent_a_second_time(monkeypatch):
+    send, lost = Gateway.send, []
+
+    def losing(gateway, request, source, **more):
+        exchange = send(gateway, request, source, **more)
+        if source == AGAIN and request.method == "POST" and exchange.response.is_success:
+            lost.append(request)
+            msg = "the connection was closed"
+            raise Unreachable(msg, exchange)
+        return exchange
+
+    monkeypatch.setattr(Gateway, "send", losing)
+    service = FailsAtChanges()
+    assert [it.again for it in cases_judged(service) if "PATCH" in it.exchange.operation] == [""]
+    assert len(lost) == 1
+    assert all(not items for items in service.collections.values())
 
 
 class SpoilsWhatIsChanged(Service):
